@@ -53,9 +53,8 @@ class MannWhitney {
   std::map<std::pair<std::size_t, std::size_t>, std::vector<double>> distributions_;
 };
 
-/// Returns the pairwise ratios next/base that have these ranks (from 1, ascending). Up to 1024 pairs are stored and
-/// sorted; more are found by bisection and counting. All samples must be above 0 and all ratios representable as
-/// doubles.
+/// Returns the pairwise ratios next/base that have these ranks (from 1, ascending). Up to 1024 ratios are stored; more
+/// are found by bisection and counting. All samples must be above 0 and all ratios representable as doubles.
 std::vector<double> ratios_of_ranks(std::span<const double> sorted_base, std::span<const double> sorted_next,
                                     std::span<const std::uint64_t> ranks);
 

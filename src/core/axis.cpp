@@ -52,7 +52,7 @@ std::string gpus_text(std::span<const int> numbers, char joined_by) {
 
 namespace {
 
-/// Escapes a value for a key, in which slashes separate the params.
+/// Escapes a value for a case key, in which slashes separate the parameters.
 std::string in_key(std::string_view value) {
   std::string text;
   for (const char c : value) {
@@ -79,7 +79,7 @@ Case::Choice& Case::own() {
 
 void Case::append(Param param) {
   Choice& choice = own();
-  // Reserves no spare capacity: a long run has many thousands of cases.
+  // Allocate no spare capacity, because a long run has many thousands of cases.
   choice.key = fmt::format("{}/{}={}", choice.key, param.name, in_key(to_text(param.value, param.kind)));
   choice.params.reserve(choice.params.size() + 1);
   choice.params.push_back(std::move(param));

@@ -1,4 +1,4 @@
-// An owner of a POSIX file descriptor.
+// An RAII owner of a POSIX file descriptor.
 #pragma once
 
 #include <unistd.h>
@@ -7,7 +7,7 @@
 
 namespace xferbench {
 
-/// Owns a file descriptor, or none (-1), and closes it.
+/// Owns a file descriptor, or none (-1). The destructor closes the descriptor.
 class Descriptor {
  public:
   Descriptor() = default;

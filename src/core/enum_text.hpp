@@ -1,8 +1,6 @@
-// Enumerations as words in files, tables and messages.
+// Converts enumerators to the words that files, tables and messages use.
 //
-// An enumeration lists its words once, in order, next to its declaration:
-//   enum class Stop { ci, budget };
-//   constexpr auto texts_of(Stop) { return std::to_array<std::string_view>({"ci", "budget"}); }
+// The words of an enumeration are listed once, in order, next to its declaration:
 #pragma once
 
 #include <array>

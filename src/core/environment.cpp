@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view kScale = "scale.";
 constexpr std::string_view kSet = "set.";
 
-/// Sorts changes: scaled values first, then set values, then others. Files may have them in any order.
+/// Sorts the changes, which a file may have in any order: scaled values first, then set values, then others.
 std::vector<Environment::ProfileChange> in_order(std::vector<Environment::ProfileChange> changes) {
   const auto place = [](const Environment::ProfileChange& change) {
     const int kind = change.name.starts_with(kScale) ? 0 : change.name.starts_with(kSet) ? 1 : 2;
@@ -22,7 +22,8 @@ std::vector<Environment::ProfileChange> in_order(std::vector<Environment::Profil
   return changes;
 }
 
-/// The change as text, for example "link x 0.9", "h2d_rate 5e+10" or "noise 0.005"; rounded to six digits, or exact.
+/// Returns a change as text, for example "link x 0.9", "h2d_rate 5e+10" or "noise 0.005", exact or rounded to six
+/// digits.
 std::string text_of(const Environment::ProfileChange& change, bool rounded) {
   const double* number = std::get_if<double>(&change.value);
   const std::string value =

@@ -1,5 +1,5 @@
-// The errors that decide an exit code. Every message is one line that says what was wrong, what was expected and what
-// to do.
+// The exceptions that determine the exit code. Each message is one line that says what was wrong, what was expected and
+// what to do.
 #pragma once
 
 #include <exception>
@@ -10,11 +10,11 @@
 
 namespace xferbench {
 
-/// Exit codes of the program (docs/running.md lists them for users).
-/// An interrupted run ends with 128 plus the signal's number, as shells count: 130 after Ctrl-C, 143 after SIGTERM.
-/// A comparison ends with `failed` if something regressed. It ends with `undecided` if it had too little data to detect
-/// the slow-down it looks for or, with --strict, if some cases could not be judged. `nothing_measured`: every case was
-/// skipped. `stuck`: the GPU did not answer, and the process ended itself.
+/// Exit codes of the program (docs/running.md lists them for users). After an interrupt the exit code is 128 plus the
+/// signal's number, as in shells: 130 after Ctrl-C, 143 after SIGTERM. A comparison ends with `failed` if something
+/// regressed. It ends with `undecided` if there was too little data to detect a slow-down of the requested size or,
+/// with --strict, if some cases could not be judged. `nothing_measured` means that every case was skipped. `stuck`
+/// means that the GPU did not respond, so that the watchdog ended the process.
 enum class ExitCode : int {
   ok = 0,
   failed = 1,
@@ -25,12 +25,12 @@ enum class ExitCode : int {
   stuck = 6
 };
 
-/// The command line asks for something that does not exist or contradicts itself: exit code 2.
+/// The command line contradicts itself or asks for something that does not exist: exit code 2.
 struct UsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A file that was to be read is missing, damaged or of another kind: exit code 2.
+/// An input file is missing, damaged or of the wrong kind: exit code 2.
 struct InputError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -40,34 +40,35 @@ struct OutputError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// The reader of standard output has closed it, as `| head` does. The program then ends without a message.
+/// The reader of standard output has closed the pipe, as `| head` does. The program then ends without a message.
 struct ClosedPipeError : OutputError {
   using OutputError::OutputError;
 };
 
-/// There is no GPU to run on, or not the one asked for: exit code 3.
+/// There is no GPU, or the requested GPU does not exist: exit code 3.
 struct NoDeviceError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// An operation on the device failed. Fails the case; the run goes on while Device::usable() says so.
+/// An operation on the device failed. The case fails; the run continues if Device::usable() is true.
 struct DeviceError : std::runtime_error {
   DeviceError(const std::string& operation, const std::string& reason)
       : std::runtime_error(operation + ": " + reason) {}
 };
 
-/// The result of a run has a wrong byte. Fails the case: a number for wrong data is worse than none.
+/// The data after a run has a wrong byte. The case fails, because a time for wrong data is worse than none.
 struct VerificationError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// The sampling loop could not time the work (the gate timed out again and again). Fails the case.
+/// The sampling loop could not time the work, because the gate (a kernel that holds the stream back) timed out
+/// repeatedly. The case fails.
 struct MeasurementError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// The error's message. "Resource temporarily unavailable" is all that the system says if no thread can be started;
-/// advice is added to it.
+/// Returns the message of the error. If no thread could be started, adds advice, because the system only says "Resource
+/// temporarily unavailable".
 [[nodiscard]] inline std::string message_of(const std::exception& error) {
   const auto* const refused = dynamic_cast<const std::system_error*>(&error);
   if (refused == nullptr || refused->code() != std::errc::resource_unavailable_try_again) return error.what();
@@ -76,7 +77,7 @@ struct MeasurementError : std::runtime_error {
          "or of memory (ulimit -v)";
 }
 
-/// The exit code of the program if nothing catches the error.
+/// Returns the exit code of the program if nothing catches the error.
 [[nodiscard]] inline ExitCode exit_code_of(const std::exception& error) {
   if (dynamic_cast<const NoDeviceError*>(&error) != nullptr) return ExitCode::no_device;
   const bool usage =

@@ -17,14 +17,14 @@ namespace xferbench {
 
 namespace {
 
-/// The signal that has arrived, and its time in milliseconds of CLOCK_MONOTONIC.
-struct alignas(8) Asked {  // aligned so that the atomic is lock-free
+/// The signal that has arrived (0: none), and its time in milliseconds of CLOCK_MONOTONIC.
+struct alignas(8) Asked {  // 8-byte alignment makes the atomic lock-free
   int signal = 0;
   unsigned at = 0;
 };
 
-// A signal handler can reach only objects of static storage; this is the program's only mutable one. The handler may
-// run on any thread, so the object is atomic, and a handler requires it to be lock-free.
+// A signal handler can reach only objects with static storage duration; this one is the only mutable global of the
+// program. It is atomic because the handler may run on any thread, and lock-free because signal handlers require that.
 std::atomic<Asked> g_asked{};
 static_assert(std::atomic<Asked>::is_always_lock_free);
 
@@ -34,7 +34,7 @@ unsigned milliseconds_now() {
   return static_cast<unsigned>(now.tv_sec) * 1000 + static_cast<unsigned>(now.tv_nsec / 1'000'000);
 }
 
-/// Handler after the first signal: ends the process unless this is the same SIGTERM again.
+/// Handles SIGTERM after a first signal. Ends the process, unless the first signal was SIGTERM less than a second ago.
 extern "C" void on_further_sigterm(int) {
   constexpr unsigned kSame = 1000;  // milliseconds
   const Asked first = g_asked;
@@ -50,13 +50,13 @@ extern "C" void on_signal(int signal) {
   if (signal == SIGHUP) std::signal(SIGHUP, SIG_DFL);
 }
 
-/// Writes to standard error with functions that a signal handler may call. Drops the text if the write would block, as
-/// in a paused terminal.
+/// Writes to standard error, using only functions that are allowed in a signal handler. Drops the text if the write
+/// would block, as in a paused terminal.
 void say(std::string_view text) {
   const int before = errno;
   pollfd error{.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0};
   if (poll(&error, 1, 0) == 1 && (error.revents & POLLOUT) != 0) {
-    // A failed write is ignored: nothing can be done about it here.
+    // Ignore a failed write, because a signal handler cannot report it.
     [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text.data(), text.size());
   }
   errno = before;
@@ -69,7 +69,8 @@ extern "C" void on_signal_in_words(int signal) {
   on_signal(signal);
 }
 
-/// The text starts with a line break, because the terminal shows ^C or an unfinished progress line.
+/// Signal handler if standard error is a terminal. The message starts with a line break, because the terminal shows ^C
+/// or an unfinished progress line.
 extern "C" void on_signal_at_terminal(int signal) {
   say(kAcknowledged);
   on_signal(signal);
@@ -77,7 +78,8 @@ extern "C" void on_signal_at_terminal(int signal) {
 
 using Handler = void (*)(int);
 
-/// Keeps a signal ignored if it was ignored at program start (nohup, background jobs).
+/// Installs a signal handler. A signal that was ignored when the program started (nohup, background jobs) stays
+/// ignored.
 void handle(int signal, Handler handler) {
   if (std::signal(signal, handler) == SIG_IGN) std::signal(signal, SIG_IGN);
 }
@@ -103,7 +105,8 @@ SavedSignalHandlers::SavedSignalHandlers() {
   for (auto& [signal, action] : kept) sigaction(signal, nullptr, &action);
   thread_ = std::jthread([kept](const std::stop_token& stop) {
     for (; !stop.stop_requested(); std::this_thread::sleep_for(std::chrono::milliseconds(1))) {
-      if (interrupted() != 0) continue;  // on_signal() has chosen what a second signal does
+      // do nothing, because on_signal() has installed the handlers for the next signal
+      if (interrupted() != 0) continue;
       for (const auto& [signal, action] : kept) sigaction(signal, &action, nullptr);
     }
   });

@@ -14,7 +14,7 @@
 
 namespace xferbench {
 
-/// Groups items by name. The groups are in the order of each name's first item.
+/// Groups items by name. The groups are in the order in which each name first occurs.
 template <class Items, class NameOf>
 auto by_name(const Items& items, const NameOf& name_of) {
   using Item = std::ranges::range_value_t<Items>;
@@ -29,14 +29,14 @@ auto by_name(const Items& items, const NameOf& name_of) {
   return groups;
 }
 
-/// The first item whose `projection` is `value`; null: none.
+/// Returns a pointer to the first item whose `projection` equals `value`; null if there is none.
 template <class Range, class Value, class Projection>
 auto* found_in(Range& all, const Value& value, Projection projection) {
   const auto found = std::ranges::find(all, value, projection);
   return found == std::ranges::end(all) ? nullptr : &*found;
 }
 
-/// The parts of the text between the separators; a separator at the end adds no empty part.
+/// Splits the text at each separator. A separator at the end adds no empty part.
 inline std::vector<std::string> split(std::string_view text, char at) {
   std::vector<std::string> parts;
   for (std::size_t begin = 0; begin < text.size();) {
@@ -47,7 +47,7 @@ inline std::vector<std::string> split(std::string_view text, char at) {
   return parts;
 }
 
-/// Appends `one` unless the list has it already.
+/// Appends `one` unless the list already contains it.
 template <class T>
 void add_new(std::vector<T>& all, std::type_identity_t<T> one) {
   if (std::ranges::find(all, one) == all.end()) all.push_back(std::move(one));

@@ -1,9 +1,9 @@
-// A base of classes whose objects are neither copied nor moved.
+// A base class that makes derived classes neither copyable nor movable.
 #pragma once
 
 namespace xferbench {
 
-/// For objects whose address others hold, or whose destructor has an effect that must happen once.
+/// For classes whose objects are referred to by address, or whose destructor has an effect that must happen only once.
 class NonCopyable {
  public:
   NonCopyable(const NonCopyable&) = delete;

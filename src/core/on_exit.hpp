@@ -7,7 +7,7 @@
 
 namespace xferbench {
 
-/// Calls `act` when the scope is left, by an exception too. `act` must not throw.
+/// A scope guard that calls `act` when the scope is left, also by an exception. `act` must not throw.
 template <class Act>
 class [[nodiscard]] OnExit : NonCopyable {
  public:

@@ -8,7 +8,7 @@ namespace xferbench {
 
 namespace {
 
-/// A UTF-8 character. `bytes` is 0 if the bytes are invalid: truncated, overlong or half of a surrogate pair.
+/// A decoded UTF-8 character. `bytes` is 0 if the bytes are invalid: truncated, overlong or half of a surrogate pair.
 struct Character {
   std::uint32_t code = 0;
   std::size_t bytes = 0;
@@ -38,8 +38,8 @@ bool is_control(std::uint32_t code) {
     std::uint32_t last;
   };
   constexpr std::array kRanges{
-      Range{0x00, 0x1F},        // C0, with line breaks and ESC
-      Range{0x7F, 0x9F},        // DEL and C1, which has ESC [ as one character
+      Range{0x00, 0x1F},        // C0 control characters, such as line breaks and ESC
+      Range{0x7F, 0x9F},        // DEL and C1 control characters, one of which stands for ESC [
       Range{0x061C, 0x061C},    // direction mark
       Range{0x200B, 0x200F},    // zero-width characters and direction marks
       Range{0x2028, 0x202E},    // line and paragraph separators; direction embeddings and overrides

@@ -16,7 +16,7 @@ bool is_plain(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || kPlain.find(c) != std::string_view::npos;
 }
 
-/// Quotes as $'...', in which every byte can be written as a number.
+/// Quotes the text as $'...', in which every byte can be written as an octal or hexadecimal escape.
 std::string by_numbers(std::string_view text) {
   std::string word = "$'";
   for (const char c : text) {

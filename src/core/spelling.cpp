@@ -19,7 +19,7 @@ std::string lower_case(std::string_view text) {
 
 namespace {
 
-/// Counts letters to insert, delete or replace, and adjacent letters to swap.
+/// Returns the number of letters to insert, delete or replace, and of adjacent letters to swap, to turn `a` into `b`.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
@@ -42,14 +42,16 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 std::string nearest(std::string_view word, std::span<const std::string> candidates) {
   std::string best;
   std::tuple best_distance(std::max<std::size_t>(2, word.size() / 3) + 1, false, std::size_t{0});
-  constexpr std::size_t kLongest = 200;  // longest word that is compared: the cost is the product of both lengths
+  // longest word in letters that is compared; the time is proportional to the product of both lengths
+  constexpr std::size_t kLongest = 200;
   if (word.size() > kLongest) return best;
   for (const std::string& candidate : candidates) {
     if (candidate.size() > kLongest) continue;
-    if (candidate == word) continue;  // the word is known, but not legal here: proposing it would not help
+    // the word is spelled correctly but not allowed here, so it is no useful suggestion
+    if (candidate == word) continue;
     const std::size_t edits = edit_distance(lower_case(word), lower_case(candidate));
-    // A prefix of a candidate counts as one wrong letter and wins against it. Of two such candidates, the one with
-    // fewer missing letters wins.
+    // A word that is the beginning of a candidate counts as one wrong letter and is preferred to other candidates at
+    // that distance. Of two such candidates, the one with fewer missing letters is chosen.
     const bool begins = word.size() >= 2 && candidate.starts_with(word);
     const std::tuple distance(begins ? std::min<std::size_t>(1, edits) : edits, !begins, edits);
     if (distance < best_distance) {

@@ -1,4 +1,4 @@
-// Guesses which known word a misspelled one was meant to be. Pure functions.
+// Guesses which known word a misspelled word was meant to be. Pure functions.
 #pragma once
 
 #include <span>
@@ -9,7 +9,7 @@ namespace xferbench {
 
 std::string lower_case(std::string_view text);
 
-/// The candidate nearest to `word` by edit distance; empty if none is near enough to be a typo.
+/// Returns the candidate nearest to `word` by edit distance; empty if none is near enough to be a typing error.
 std::string nearest(std::string_view word, std::span<const std::string> candidates);
 
 /// Returns for example "; did you mean 'h2d'?"; empty if no candidate is near enough.

@@ -13,7 +13,8 @@ namespace xferbench {
 
 namespace {
 
-/// Avoids stdio: its error state sticks, and fmt::print turns errors into exceptions.
+/// Writes directly to the descriptor. stdio would keep its error state after a failed write, and fmt::print would
+/// throw.
 void put(std::string_view text) noexcept {
   while (!text.empty()) {
     const ssize_t written = write(STDERR_FILENO, text.data(), text.size());
@@ -23,7 +24,7 @@ void put(std::string_view text) noexcept {
   }
 }
 
-/// Writes the whole line at once, so that lines of several processes do not mix.
+/// Writes the whole line in one call, so that lines of several processes do not mix.
 void put_line(const char* front, std::string_view text, std::size_t longest = std::string::npos) noexcept {
   try {
     put(front + printable(shortened(text, longest)) + "\n");

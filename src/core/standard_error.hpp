@@ -1,24 +1,24 @@
-// The only path to standard error. A write that fails (closed terminal, full disk, pipe without a reader) is dropped;
-// it never ends the program's work.
+// All output to standard error. If a write fails (closed terminal, full disk, pipe without a reader), the text is
+// dropped and the program continues.
 #pragma once
 
 #include <string_view>
 
 namespace xferbench {
 
-/// Whether the descriptor is a terminal that understands cursor movement and colours. TERM=dumb and a missing TERM say
-/// that it does not.
+/// Returns whether the descriptor is a terminal that supports cursor movement and colours, which it does not if TERM is
+/// dumb or missing.
 bool is_able_terminal(int descriptor);
 
-/// Prints one line with the program's name in front. Control characters, which text from files may have, become
-/// question marks. Of more than 2000 bytes only the beginning and the end are shown.
+/// Prints one line that begins with the program's name. Control characters, which text from files may contain, become
+/// question marks. A text longer than 2000 bytes is shortened in the middle.
 void tell(std::string_view text) noexcept;
 
-/// Prints one line without the name, for line-by-line progress.
+/// Prints one line without the program's name, for progress that is shown line by line.
 void show_line(std::string_view text) noexcept;
 
-/// Writes text unchanged; it may move the cursor. Dropped if the write would block, as in a paused terminal: the next
-/// update is due soon.
+/// Writes text unchanged, so it may move the cursor. Drops the text if the write would block, as in a paused terminal,
+/// because the next update follows soon.
 void show_progress(std::string_view text) noexcept;
 
 }  // namespace xferbench

@@ -27,7 +27,8 @@ std::string_view to_text(Activity::Row row) {
 Trace make_trace(std::string source, std::vector<Activity> activities) {
   std::ranges::stable_sort(activities, {}, &Activity::begin);
   const double origin = activities.empty() ? 0 : activities.front().begin;
-  std::map<std::pair<unsigned, unsigned>, unsigned> numbers;  // by GPU and stream: GPUs may share stream numbers
+  // stream numbers by GPU and the source's stream number, because streams of two GPUs may have the same number
+  std::map<std::pair<unsigned, unsigned>, unsigned> numbers;
   for (Activity& a : activities) {
     a.begin -= origin;
     a.end -= origin;
@@ -38,9 +39,10 @@ Trace make_trace(std::string source, std::vector<Activity> activities) {
 }
 
 std::vector<Activity> without_overlaps(std::vector<Activity> activities) {
-  // The activity that ended first was on the engine first.
+  // Sort by end time: on each engine, the activity that ended first also ran first.
   std::ranges::stable_sort(activities, {}, &Activity::end);
-  std::map<std::pair<unsigned, Activity::Row>, double> engine_free;  // when each engine is free again, by GPU and row
+  // time at which each engine becomes free, by GPU and row
+  std::map<std::pair<unsigned, Activity::Row>, double> engine_free;
   for (Activity& a : activities) {
     if (!on_device(a)) continue;
     const auto [free, first] = engine_free.try_emplace({a.gpu, a.row}, a.end);

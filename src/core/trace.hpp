@@ -1,4 +1,4 @@
-// What a device did and when: the records behind timelines, and functions that every source of traces uses.
+// Records of what a device did and when, from which timelines are drawn, and helpers for all sources of such records.
 #pragma once
 
 #include <cstdint>
@@ -16,37 +16,38 @@ struct Activity {
     d2h,
     internal,  ///< copies inside the GPU, memsets
     peer,      ///< copies between GPUs
-    host,      ///< calls that enqueue work
+    host,      ///< calls of the host thread that enqueue work
   };
   Row row = Row::kernel;
   std::string name;
-  std::uint64_t bytes = 0;  ///< moved by a copy or memset; 0 for everything else
-  unsigned stream = 0;      ///< of a device activity: stream number, from 0 in order of first use; 0 for host calls
-  double begin = 0;         ///< seconds from the first activity
+  std::uint64_t bytes = 0;  ///< bytes that a copy or memset wrote; 0 for everything else
+  unsigned stream = 0;      ///< stream number, counted from 0 in the order of first use; 0 for host calls
+  double begin = 0;         ///< seconds since the start of the first activity
   double end = 0;
-  unsigned gpu = 0;  ///< place in the run's list of GPUs; 0 for host calls
+  unsigned gpu = 0;  ///< index of the GPU in the run's list of GPUs; 0 for host calls
   friend bool operator==(const Activity&, const Activity&) = default;
 };
 
-/// The name of the row: "H2D", "kernel", "D2H", "inside", "P2P" or "host".
+/// Returns the name of the row: "H2D", "kernel", "D2H", "inside", "P2P" or "host".
 std::string_view to_text(Activity::Row row);
 
-/// The activities of one pass over a region.
+/// The activities of one pass over a timed region.
 struct Trace {
   std::string source;                ///< "cupti", "events" or "simulated"
-  std::vector<Activity> activities;  ///< sorted by begin
-  double event_makespan = 0;  ///< seconds between the region's start and stop events in the same pass; 0: unknown
-  std::string note{};         ///< a sentence that says what the trace lacks; empty if nothing
+  std::vector<Activity> activities;  ///< sorted by start time
+  /// seconds between the events at the start and the end of the region in the same pass; 0: unknown
+  double event_makespan = 0;
+  std::string note{};  ///< sentence that says what the trace lacks; empty if it is complete
   friend bool operator==(const Trace&, const Trace&) = default;
 };
 
-/// Makes a trace from activities with any time origin and any stream numbers.
+/// Makes a trace. The activities may have any time origin and any stream numbers.
 Trace make_trace(std::string source, std::vector<Activity> activities);
 
-/// Shortens activities that were timed as intervals between events. An event recorded before a copy completes when its
-/// stream gets there, not when the copy engine starts. So within each row of a device, an interval is cut to begin no
-/// earlier than the previous one ended. Concurrent kernels cannot be distinguished from kernels that waited for each
-/// other, so they too are shown one after another.
+/// Corrects activities that were timed by an event before and after them. The event before a copy completes when its
+/// stream gets there, which may be before the copy engine starts. So within each row of a device, an activity is
+/// shortened to begin no earlier than the previous one ended. Concurrent kernels look the same as kernels that waited
+/// for each other, so they too are shown one after another.
 std::vector<Activity> without_overlaps(std::vector<Activity> activities);
 
 }  // namespace xferbench

@@ -27,7 +27,7 @@ struct TimeUnit {
 };
 constexpr std::array<TimeUnit, 4> kTimes{{{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}}};
 
-/// The size in powers of 1000; nullopt if it is no whole number of any of them.
+/// Formats the size in a unit that is a power of 1000; nullopt if it is not a whole number in any of these units.
 std::optional<std::string> in_decimal_unit(std::uint64_t bytes) {
   const auto unit = std::ranges::find_if(kDecimal, [bytes](const Unit& u) { return bytes % u.bytes == 0; });
   if (bytes < KiB || unit == kDecimal.end()) return std::nullopt;
@@ -91,7 +91,7 @@ std::string format_significant(double value) {
   const double magnitude = std::abs(value);
   if (magnitude == 0) return "0";
   if (!std::isfinite(value) || magnitude >= 1e7 || magnitude < 1e-4) return fmt::format("{:.3e}", value);
-  // The exponent after rounding: 99.996 has three digits before the point.
+  // Use the exponent after rounding, because 99.996 is shown as 100.0.
   const std::string rounded = fmt::format("{:.3e}", magnitude);
   const int exponent = std::atoi(rounded.c_str() + rounded.find('e') + 1);
   return fmt::format("{:.{}f}", value, std::max(0, 3 - exponent));
@@ -103,7 +103,7 @@ std::string unit_for_all(std::span<const double> seconds) {
   double most = 0;
   for (const double value : seconds) {
     const double size = std::abs(value);
-    if (!(size > 0) || !std::isfinite(size)) continue;  // zero reads the same in any unit
+    if (!(size > 0) || !std::isfinite(size)) continue;  // zero looks the same in every unit
     least = least > 0 ? std::min(least, size) : size;
     most = std::max(most, size);
   }
@@ -157,7 +157,8 @@ std::string format_quantity(double value, std::string_view unit) {
 }
 
 std::string format_with_unit(double value, std::string_view unit) {
-  constexpr std::array<std::string_view, 4> kWritten{"s", "B", "GB/s", "1"};  // format_quantity() adds these itself
+  // units that format_quantity() already shows
+  constexpr std::array<std::string_view, 4> kWritten{"s", "B", "GB/s", "1"};
   const bool written = std::ranges::find(kWritten, unit) != kWritten.end();
   return format_quantity(value, unit) + (written ? "" : " " + std::string(unit));
 }

@@ -10,7 +10,8 @@ bool matches(std::string_view pattern, std::string_view text) {
 bool matches(std::string_view pattern, std::string_view text, std::uint64_t& steps) {
   std::size_t p = 0;
   std::size_t t = 0;
-  std::size_t star = std::string_view::npos;  // index of the last * so far; `taken`: end of the text that it matched
+  // index of the last * so far; `taken` is the end of the text that this * has matched
+  std::size_t star = std::string_view::npos;
   std::size_t taken = 0;
   ++steps;
   while (t < text.size()) {

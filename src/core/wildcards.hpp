@@ -1,4 +1,4 @@
-// Wildcard patterns for texts, as shells have them for file names. A pure function.
+// Wildcard patterns, as shells use them for file names. A pure function.
 #pragma once
 
 #include <cstdint>
@@ -6,10 +6,10 @@
 
 namespace xferbench {
 
-/// Whether a pattern matches the whole text: * stands for any characters, ? for one. The time is proportional to the
-/// product of the lengths, whatever the pattern.
+/// Returns whether the pattern matches the whole text; * stands for any characters, ? for one character. The time is at
+/// most proportional to the product of both lengths.
 bool matches(std::string_view pattern, std::string_view text);
-/// As above; also adds the number of steps it took, at least one, to `steps`.
+/// The same; also adds the number of steps that the comparison took, at least one, to `steps`.
 bool matches(std::string_view pattern, std::string_view text, std::uint64_t& steps);
 
 }  // namespace xferbench

@@ -12,7 +12,8 @@ namespace xferbench::inject {
 
 namespace {
 
-/// CONCURRENT_KERNEL, because KERNEL would serialize kernels. Not GRAPH_TRACE, because it would hide graph nodes.
+/// CUPTI activity kinds to record. CONCURRENT_KERNEL, because KERNEL would serialize kernels. Not GRAPH_TRACE, because
+/// it would hide graph nodes.
 constexpr std::array kKinds{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
                             CUPTI_ACTIVITY_KIND_MEMCPY,
                             CUPTI_ACTIVITY_KIND_MEMCPY2,
@@ -35,13 +36,13 @@ std::uint64_t CUPTIAPI clock() { return now(); }
 
 void CUPTIAPI give_buffer(std::uint8_t** buffer, std::size_t* size, std::size_t* most_records) {
   constexpr std::size_t kSize = 1 << 20;
-  constexpr std::size_t kAlignment = 8;  // required by CUPTI
+  constexpr std::size_t kAlignment = 8;  // alignment in bytes that CUPTI requires
   *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(kAlignment, kSize));
   *size = *buffer == nullptr ? 0 : kSize;
-  *most_records = 0;  // 0: as many as fit
+  *most_records = 0;  // 0: no limit but the size of the buffer
 }
 
-/// Runs on a thread of CUPTI or of the program.
+/// CUPTI callback that receives a full buffer, on a thread of CUPTI or of the program.
 void CUPTIAPI take_buffer(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t,
                           std::size_t valid) {
   const SignalGuard guard;
@@ -106,7 +107,7 @@ std::string Activities::turn_on() {
   }
   if (result != CUPTI_SUCCESS) return failure(result);
   if (api_.set_thread_ids != nullptr) api_.set_thread_ids(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
-  // The clock is registered before anything is enabled, so that all times come from it.
+  // Register the clock before enabling anything, so that all times come from this clock.
   result = api_.register_clock(&clock);
   if (result == CUPTI_SUCCESS) result = api_.register_callbacks(&give_buffer, &take_buffer);
   if (result == CUPTI_SUCCESS) result = enable_kinds();
@@ -121,7 +122,8 @@ std::string Activities::turn_on() {
   return {};
 }
 
-/// Failures for events and overheads are ignored, because a recording is useful without them.
+/// Enables all activity kinds. Failures for events and overheads are ignored, because a recording is useful without
+/// them.
 CUptiResult Activities::enable_kinds() {
   for (const CUpti_ActivityKind kind : kKinds) {
     const CUptiResult result = api_.enable(kind);
@@ -141,7 +143,8 @@ void Activities::choose_callbacks(CUpti_SubscriberHandle subscriber) {
   }
 }
 
-/// Enables only relevant calls: PyTorch, for example, queries its device number as often as it does anything else.
+/// Enables the records of relevant CUDA calls only. PyTorch, for example, asks for the current device before every
+/// other call.
 void Activities::choose_calls(CUpti_CallbackDomain domain, CUpti_ActivityKind all,
                               CUptiResult (*enable_call)(CUpti_CallbackId, std::uint8_t)) {
   if (enable_call == nullptr) {
@@ -157,7 +160,7 @@ void Activities::watch_managed_memory(CUcontext context) {
   if (api_.configure_managed == nullptr || api_.device_of == nullptr) return;
   if (api_.device_of(context, &device) != CUPTI_SUCCESS || device >= kMostDevices) return;
   const std::uint64_t bit = std::uint64_t{1} << device;
-  if ((managed_tried_.fetch_or(bit) & bit) != 0) return;  // only once per device
+  if ((managed_tried_.fetch_or(bit) & bit) != 0) return;  // handle each device only once
   std::array<CUpti_ActivityUnifiedMemoryCounterConfig, 3> configs{};
   constexpr std::array kCounters{CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_HTOD,
                                  CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOH,

@@ -1,4 +1,4 @@
-// Receives CUPTI's activities and converts them to records.
+// Receives activity records from CUPTI and converts them to records of the recording.
 #pragma once
 
 #include "inject/cupti_api.hpp"
@@ -7,29 +7,30 @@
 
 namespace xferbench::inject {
 
-/// Enables CUPTI once per process; exists until the process ends. Hazard: call everything here without holding a lock
-/// of this library, because CUPTI invokes the callbacks while it holds its own locks.
+/// Enables CUPTI once per process; never destroyed. Hazard: call its functions without holding a lock of this library,
+/// because CUPTI invokes its callbacks while it holds its own locks.
 class Activities {
  public:
-  /// Null before start() and if start() failed.
+  /// Returns the object; null before start() and if start() failed.
   static Activities* instance();
-  /// Null on failure: a note in the recording gives the reason, and the program continues unrecorded.
+  /// Creates the object and enables CUPTI. Returns null on failure: a note in the recording then gives the reason, and
+  /// the program continues without being recorded.
   static Activities* start(Recorder& recorder);
 
   Activities(Recorder& recorder, const CuptiApi& api)
       : recorder_(recorder), api_(api), names_(api_, recorder.writer()) {}
 
   void take(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t valid);
-  /// Makes CUPTI deliver completed records. `forced`: also incomplete ones, which then have an end of 0 and are not
-  /// delivered again.
+  /// Makes CUPTI deliver completed records. With `forced`, incomplete records are delivered too, with an end time of 0,
+  /// and are not delivered again.
   void flush(bool forced);
   /// Stops all CUPTI recording.
   void disable();
-  /// Enables managed-memory records for the context's device, once per device.
+  /// Enables records of managed memory for the device of this context, once per device.
   void watch_managed_memory(CUcontext context);
 
  private:
-  /// Enables all requested recording. Returns the reason for a failure; empty on success.
+  /// Enables everything that was requested. Returns the reason for a failure; empty on success.
   std::string turn_on();
   [[nodiscard]] std::string failure(CUptiResult result) const;
   CUptiResult enable_kinds();

@@ -10,13 +10,13 @@ namespace xferbench::inject {
 
 using namespace recording;
 
-// These CUPTI record types are the oldest with the fields used here (CUDA 12.4 or older). Newer versions only append
-// fields.
+// The CUPTI record types used here are the oldest that have the necessary fields (CUDA 12.4 or older). Newer versions
+// only append fields.
 
 namespace {
 
-/// CUPTI's record layouts since CUDA 12.8, which older headers lack. They contain the ID that ties a wait to the
-/// record of its event.
+/// CUPTI's record layouts since CUDA 12.8, which older headers lack. They contain an ID that connects a wait for an
+/// event with the cudaEventRecord() that it waits for.
 struct LinkedSynchronization {
   CUpti_ActivitySynchronization before;
   std::uint64_t cudaEventSyncId;
@@ -125,7 +125,7 @@ void add(const CUpti_ActivityMemcpyPtoP4& r, const Conversion& with) {
 }
 
 void add(const CUpti_ActivityKernel9& r, const Conversion& with) {
-  if (!with.to.wanted().has(r.start)) return;  // checked before the costly demangling of the name
+  if (!with.to.wanted().has(r.start)) return;  // filter by time here, before the costly demangling of the name
   const auto product = [](std::int32_t x, std::int32_t y, std::int32_t z) {
     return static_cast<std::uint32_t>(x) * static_cast<std::uint32_t>(y) * static_cast<std::uint32_t>(z);
   };
@@ -140,7 +140,8 @@ void add(const CUpti_ActivityMemset4& r, const Conversion& with) {
   with.to.add(Type::fill, r.start, Fill{.on = on_device(r), .bytes = r.bytes});
 }
 
-/// Reads the ID that ties a wait to its event. `Tied`: the record's layout since CUDA 12.8. 0 if CUPTI is older.
+/// Returns the ID that connects a wait with the record of its event; 0 if CUPTI is older. `Tied` is the record's layout
+/// since CUDA 12.8.
 template <class Tied, class Cupti>
 std::uint64_t tie_of(const Cupti& record, const Conversion& with) {
   const void* const tied = &record;
@@ -169,7 +170,7 @@ void add(const CUpti_ActivitySynchronization& r, const Conversion& with) {
                               .event_record = tie_of<LinkedSynchronization>(r, with)});
 }
 
-/// Event records are always recorded, because they have no host time and are small.
+/// Event records are added regardless of the requested time, because they have no host time and are small.
 void add(const CUpti_ActivityCudaEvent& r, const Conversion& with) {
   with.to.add(Type::event, Event{.correlation = r.correlationId,
                                  .context = r.contextId,

@@ -13,8 +13,8 @@ struct Conversion {
   Recorder& to;
 };
 
-/// Adds the record if it is relevant and within the requested time. Strings in a CUPTI record are valid only during
-/// the call.
+/// Converts one CUPTI record. Adds it to the recording if it is relevant and within the requested time. Strings in a
+/// CUPTI record are valid only during the call.
 void convert(const CUpti_Activity& record, const Conversion& with);
 
 }  // namespace xferbench::inject

@@ -48,7 +48,7 @@ struct Place {
   int flags;
 };
 
-/// Folders of all CUDA runtime libraries loaded in this process, with a trailing /.
+/// Returns the folders of all CUDA runtime libraries that this process has loaded, with a trailing slash.
 std::vector<std::string> folders_of_runtimes() {
   std::vector<std::string> folders;
   const auto look = [](dl_phdr_info* library, std::size_t, void* found) {
@@ -66,9 +66,10 @@ std::vector<std::string> folders_of_runtimes() {
 std::vector<Place> places(const std::optional<std::string>& path) {
   if (path) return {{*path, RTLD_NOW | RTLD_LOCAL}};
   std::vector<Place> all;
-  // A library that is already loaded is reused: two CUPTIs in a process would conflict over the driver.
+  // First reuse a CUPTI library that is already loaded, because two of them in a process would conflict over the
+  // driver.
   for (const char* name : {"libcupti.so.13", "libcupti.so.12"}) all.push_back({name, RTLD_NOW | RTLD_NOLOAD});
-  // Next: near the program's own CUDA runtime, in the folder layouts of Python packages and of the toolkit.
+  // Next look near the program's own CUDA runtime, in the folder layouts of Python packages and of the CUDA Toolkit.
   for (const std::string& folder : folders_of_runtimes()) {
     for (const char* beside : {"", "../../cuda_cupti/lib/", "../extras/CUPTI/lib64/"}) {
       for (const char* name : {"libcupti.so.13", "libcupti.so.12"}) {

@@ -1,5 +1,5 @@
-// CUPTI is loaded when needed and not linked: the injected program must start without it, and a CUPTI that the
-// program itself has loaded (as PyTorch does) must be reused.
+// Loads CUPTI at run time instead of linking it: the injected program must start without CUPTI, and a CUPTI library
+// that the program itself has loaded (as PyTorch does) must be reused.
 #pragma once
 
 #include <cupti.h>
@@ -9,7 +9,7 @@
 
 namespace xferbench::inject {
 
-/// CUPTI's functions. The library is never unloaded, because it runs threads and has patched the driver.
+/// Pointers to CUPTI's functions. The library is never unloaded, because it runs threads and has patched the driver.
 struct CuptiApi {
   decltype(&cuptiActivityRegisterCallbacks) register_callbacks = nullptr;
   decltype(&cuptiActivityRegisterTimestampCallback) register_clock = nullptr;
@@ -31,13 +31,13 @@ struct CuptiApi {
   decltype(&cuptiGetDeviceId) device_of = nullptr;
   std::uint32_t version = 0;
 
-  /// Whether records of events and waits contain the ID that ties them together (since CUDA 12.8, API version 26).
+  /// Returns whether records of events and waits contain an ID that connects them (since CUDA 12.8, API version 26).
   [[nodiscard]] bool links_waits_to_events() const { return version >= 26; }
   [[nodiscard]] std::string text(CUptiResult result) const;
 };
 
-/// Loads CUPTI from `path` only, if given; else the one already loaded; else from the usual places. Returns nothing
-/// and sets `refusal` if none is suitable.
+/// Loads CUPTI. If `path` is given, only from there; else reuses a loaded library or searches the usual places. If no
+/// library is suitable, returns nullopt and sets `refusal` to the reason.
 std::optional<CuptiApi> load_cupti(const std::optional<std::string>& path, std::string& refusal);
 
 }  // namespace xferbench::inject

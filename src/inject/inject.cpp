@@ -19,7 +19,8 @@ using recording::Time;
 
 namespace {
 
-/// Only the first call has an effect: on the flusher's thread or on the thread that ends the process.
+/// Writes the last records. Only the first call has an effect; it may come from the flusher's thread or from the thread
+/// that ends the process.
 void end_recording(Recorder& recorder) {
   static std::atomic_flag begun;
   if (!recorder.is_live() || begun.test_and_set()) return;
@@ -27,27 +28,27 @@ void end_recording(Recorder& recorder) {
   recorder.stop(recording::EndReason::exit, now());
 }
 
-/// Makes CUPTI deliver completed records every half second, on a thread of its own.
+/// A background thread that makes CUPTI deliver completed records every half second.
 class Flusher {
  public:
   Flusher(Recorder& recorder, Activities& activities) : recorder_(recorder), activities_(activities) {}
 
-  /// The thread blocks all signals, so that the program's own threads handle them.
+  /// Starts the thread, which blocks all signals, so that the program's own threads handle them.
   void start() {
     const SignalGuard guard;  // the new thread inherits the signal mask
     try {
       std::thread([this] { run(); }).detach();
       runs_ = true;
-    } catch (const std::exception&) {  // no thread: records are written when CUPTI's buffers are full
+    } catch (const std::exception&) {  // without the thread, records are written when CUPTI's buffers are full
     }
   }
 
-  /// At process exit: delivers all remaining records and ends the recording. The flusher's thread does that, because
-  /// the exiting thread may have been interrupted inside CUPTI or malloc by a signal handler that calls exit(), and
-  /// would deadlock. Waits as long as records arrive, and up to 3 s without any.
+  /// Called at process exit: delivers all remaining records and ends the recording. The flusher's thread does the work,
+  /// because the exiting thread may have been interrupted inside CUPTI or malloc by a signal handler that calls exit(),
+  /// and would deadlock. Waits as long as new records arrive, and up to 3 s without any.
   void finish() {
     constexpr auto kTimeout = std::chrono::seconds(3);
-    constexpr int kMostTimes = 20;  // bounds the wait: other threads may produce records for ever
+    constexpr int kMostTimes = 20;  // limits the wait, because other threads may produce records for ever
     if (!runs_) return activities_.flush(true);
     std::unique_lock lock(mutex_);
     ends_ = true;
@@ -79,9 +80,9 @@ class Flusher {
     wake_.notify_all();
   }
 
-  /// Writes all completed records. False once recording is over.
+  /// Writes all completed records. Returns false if the recording is over.
   bool flush_once() {
-    // Recording goes on for 2 s after the window, because CUPTI reports operations only after they have ended.
+    // Continue for 2 s after the requested time, because CUPTI reports operations only after they have ended.
     constexpr Time kTimeout = 2'000'000'000;
     activities_.flush(false);
     const bool can_write = recorder_.flush();
@@ -102,23 +103,25 @@ class Flusher {
   bool ended_ = false;
 };
 
-/// Null if CUPTI is off. Never destroyed, because its thread may outlive static destruction.
+/// Returns a reference to the pointer to the flusher, which is null if CUPTI is off. The flusher is never destroyed,
+/// because its thread may outlive static destruction.
 Flusher*& the_flusher() {
   static Flusher* one = nullptr;
   return one;
 }
 
-/// Ends the recording. Does nothing in a forked child that has no recorder.
+/// Exit handler that ends the recording. Does nothing in a forked child without a recorder.
 void at_exit() {
   const SignalGuard guard;
   Recorder* const recorder = Recorder::instance();
   if (recorder == nullptr || !recorder->is_live()) return;
   if (the_flusher() != nullptr) the_flusher()->finish();
-  end_recording(*recorder);  // if there is no flusher, or it did not finish
+  end_recording(*recorder);  // has an effect only if there is no flusher, or the flusher did not finish
 }
 
-/// Exit handlers run in reverse order of registration, and ours must run before CUPTI's. CUPTI registers its handler
-/// when it is loaded, so ours is registered again afterwards. Its second run has no effect.
+/// Starts recording with CUPTI. Then registers the exit handler again: exit handlers run in reverse order of
+/// registration, ours must run before CUPTI's, and CUPTI registers its handler when it is loaded. A second run of our
+/// handler has no effect.
 void record_cuda(Recorder& recorder) {
   recorder.expect_cupti();
   if (Activities* const activities = Activities::start(recorder)) {
@@ -146,7 +149,7 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
   if (recorder == nullptr || recorder->request().only_ranges) return 1;
   try {
     std::call_once(once, [recorder] { inject::record_cuda(*recorder); });
-  } catch (const std::exception&) {  // out of memory: nothing is recorded
+  } catch (const std::exception&) {  // out of memory: the program continues without being recorded
   }
   return 1;
 }

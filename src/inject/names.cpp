@@ -6,7 +6,7 @@
 namespace xferbench::inject {
 
 Names::Names(const CuptiApi& api, RecordingWriter& writer) : writer_(writer) {
-  // Callback IDs run from 1 without gaps: 523 runtime and 807 driver calls in CUDA 13.0.
+  // Callback IDs are numbered from 1 without gaps; CUDA 13.0 has 523 runtime and 807 driver calls.
   constexpr CUpti_CallbackId kBeyondAll = 1U << 14U;
   for (const CUpti_CallbackDomain domain : {CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_CB_DOMAIN_DRIVER_API}) {
     std::vector<std::string_view>& calls = calls_.at(domain);
@@ -15,7 +15,7 @@ Names::Names(const CuptiApi& api, RecordingWriter& writer) : writer_(writer) {
     while (calls.size() < kBeyondAll &&
            api.callback_name(domain, static_cast<CUpti_CallbackId>(calls.size()), &name) == CUPTI_SUCCESS &&
            name != nullptr) {
-      const std::string_view plain = plain_call_name(name);  // a view of CUPTI's own string, which is never freed
+      const std::string_view plain = plain_call_name(name);  // a view of a string in CUPTI, which is never freed
       calls.push_back(call_kind(plain) == CudaCallKind::none ? std::string_view() : plain);
     }
   }

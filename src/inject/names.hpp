@@ -1,4 +1,4 @@
-// Caches the names of CUDA calls and kernels, so that each is processed once rather than for every record.
+// A cache of the names of CUDA calls and kernels, so that each name is processed once and not for every record.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ class Names {
  public:
   Names(const CuptiApi& api, RecordingWriter& writer);
 
-  /// Name of a runtime or driver call without its version suffix; empty if such calls are not recorded.
+  /// Returns the name of a runtime or driver call without its version suffix; empty if such calls are not recorded.
   [[nodiscard]] std::string_view call(CUpti_CallbackDomain domain, CUpti_CallbackId id) const;
   /// Calls `use` with the ID of each recorded call of the domain.
   template <class Use>
@@ -28,7 +28,7 @@ class Names {
     }
   }
 
-  /// Demangled, shortened name of a kernel. Thread-safe.
+  /// Returns the ID of the kernel's demangled, shortened name. Thread-safe.
   recording::NameId kernel(const char* mangled);
 
  private:

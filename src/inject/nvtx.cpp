@@ -27,7 +27,7 @@ struct Open {
   std::uint32_t thread = 0;
 };
 
-/// NVTX handles that the program gets are addresses of Domain and Text objects, which are never freed.
+/// The handles that NVTX returns to the program are addresses of Domain and Text objects, which are never freed.
 struct Domain {
   std::string name;
 };
@@ -35,8 +35,8 @@ struct Text {
   std::string text;
 };
 
-/// A singleton, because NVTX callbacks carry no context; never destroyed, because threads may outlive static
-/// destruction.
+/// State of all NVTX ranges. It is a singleton because NVTX callbacks carry no context, and never destroyed because
+/// threads may outlive static destruction.
 struct Ranges {
   std::mutex mutex;
   std::map<std::pair<std::uint32_t, const Domain*>, std::vector<Open>> pushed;  // keyed by thread and domain
@@ -53,7 +53,7 @@ Ranges& ranges() {
 
 // --- Strings --------------------------------------------------------------------------------------------------------
 
-/// Appends a character as UTF-8; wchar_t holds Unicode code points here.
+/// Appends a character as UTF-8. On Linux, wchar_t holds a Unicode code point.
 void append(std::string& text, wchar_t wide) {
   const auto c = static_cast<std::uint32_t>(wide);
   const auto add = [&text](std::uint32_t byte) { text += static_cast<char>(byte); };
@@ -95,7 +95,7 @@ std::string message_of(const nvtxEventAttributes_t* attributes) {
 
 // --- Ranges ---------------------------------------------------------------------------------------------------------
 
-/// Whether the range has the name in the recording request; its domain does not matter.
+/// Returns whether the range has the name that the recording request selects. The NVTX domain does not matter.
 bool is_asked_for(const Recorder& recorder, const Open& open) { return recorder.request().range == open.name; }
 
 Open begin(Recorder& recorder, const Domain* domain, std::string name) {
@@ -134,7 +134,7 @@ int pop(Recorder& recorder, const Domain* domain) {
   end(recorder, pushed->second.back(), false);
   pushed->second.pop_back();
   const int level = static_cast<int>(pushed->second.size());
-  if (level == 0) all.erase(pushed);  // the thread may end and leave its entry behind
+  if (level == 0) all.erase(pushed);  // remove the empty entry, because the thread may end
   return level;
 }
 
@@ -153,8 +153,8 @@ void finish(Recorder& recorder, nvtxRangeId_t id) {
 
 // --- NVTX callbacks -------------------------------------------------------------------------------------------------
 
-/// Runs `action` under the lock on the ranges. Returns a default value in a forked child, where the parent's lock may
-/// be held for ever, and when memory is short.
+/// Runs `action` while holding the lock on the ranges. Returns a default value if memory is exhausted, and in a forked
+/// child, where the lock may have been copied in the locked state.
 template <class Action>
 auto safely(Action action) noexcept -> decltype(action(std::declval<Recorder&>())) {
   using Answer = decltype(action(std::declval<Recorder&>()));
@@ -238,7 +238,7 @@ class Table {
   unsigned size_ = 0;
 };
 
-/// A forked child keeps the parent's domains and strings but not its open ranges.
+/// Called in a forked child, which keeps the parent's domains and strings but not its open ranges.
 void begin_child() {
   ranges().pushed.clear();
   ranges().started.clear();

@@ -7,10 +7,10 @@
 
 namespace xferbench::inject {
 
-/// Installs our callbacks in the program's NVTX. False if the program's version of NVTX does not support that.
+/// Installs our callbacks in the program's NVTX. Returns false if the program's version of NVTX does not support that.
 bool attach_nvtx(NvtxGetExportTableFunc_t get_table);
 
-/// At process exit: writes ranges that have not ended.
+/// Called at process exit: writes the ranges that have not ended.
 void write_open_ranges(Recorder& recorder);
 
 }  // namespace xferbench::inject

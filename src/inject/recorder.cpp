@@ -22,7 +22,7 @@ using recording::Time;
 
 namespace {
 
-/// Contents of a /proc file, whose size is unknown before it is read.
+/// Reads a /proc file, whose size is not known before it is read.
 std::string text_of(const char* path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
@@ -30,8 +30,8 @@ std::string text_of(const char* path) {
   return text.str();
 }
 
-/// Start time of this process in nanoseconds of CLOCK_MONOTONIC, from /proc/self/stat: ticks since boot, in a field
-/// after the process name, which may contain blanks and parentheses (proc(5)). 0 if unreadable.
+/// Returns the start time of this process in nanoseconds of CLOCK_MONOTONIC; 0 if it cannot be read. /proc/self/stat
+/// gives it in ticks since boot, in a field after the process name, which may contain blanks and parentheses (proc(5)).
 Time process_begin() {
   const std::string stat = text_of("/proc/self/stat");
   std::istringstream fields(stat.substr(std::min(stat.rfind(')') + 1, stat.size())));
@@ -46,22 +46,24 @@ Time process_begin() {
   return since_boot > asleep ? since_boot - asleep : 0;
 }
 
-/// Start time of the program with this number in the process, from 1. After an exec the system still reports the start
-/// of the process, so later programs use the time at which this library was loaded.
+/// Returns the start time of the program that runs in this process. `number` is 1, and higher after each exec. After an
+/// exec the system still reports the start of the process, so the time at which this library was loaded is used
+/// instead.
 Time begin_of_life(int number) {
   const Time loaded = now();
   const Time started = number > 1 ? 0 : process_begin();
   return started > 0 && started < loaded ? started : loaded;
 }
 
-/// State of one process; a forked child gets a new one.
+/// State of the recorder in one process; a forked child gets a new one.
 struct ProcessState {
   std::once_flag begun;
   Recorder* recorder = nullptr;
   bool is_barred = false;
 };
 
-/// A singleton, because the callbacks carry no context. Never destroyed, like the recorder.
+/// Returns a reference to the only instance, which is a singleton because the callbacks carry no context. Never
+/// destroyed, like the recorder.
 ProcessState*& life() {
   static ProcessState* one = new ProcessState;  // NOLINT(cppcoreguidelines-owning-memory): see above
   return one;
@@ -109,10 +111,11 @@ Recorder* Recorder::instance() {
   return own.recorder;
 }
 
-/// If the parent enabled CUPTI, the child inherits its state but not its threads, so the child must not call it.
+/// Called in a forked child. If the parent has enabled CUPTI, the child inherits CUPTI's state but not its threads, so
+/// it must not call CUPTI.
 void Recorder::begin_child() {
   const bool is_barred = life()->is_barred || (life()->recorder != nullptr && life()->recorder->has_cupti_);
-  life() = new ProcessState;  // not freed: the old one may be locked for ever
+  life() = new ProcessState;  // the old state is not freed, because its lock may be held for ever
   life()->is_barred = is_barred;
   known_thread() = 0;
 }

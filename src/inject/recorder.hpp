@@ -1,4 +1,4 @@
-// The recorder of one process, shared by all entry points of the injection library.
+// The recorder of one process, which all entry points of the injection library use.
 #pragma once
 
 #include <atomic>
@@ -17,36 +17,37 @@ namespace xferbench::inject {
 /// Flush interval in nanoseconds: a killed process loses at most this much of its recording.
 inline constexpr recording::Time kFlushPeriod = 500'000'000;
 
-/// Nanoseconds of CLOCK_MONOTONIC.
+/// Returns the time in nanoseconds of CLOCK_MONOTONIC.
 recording::Time now() noexcept;
-/// The Linux thread ID (gettid), as in the records of calls.
+/// Returns the Linux thread ID (gettid), which CUPTI's records of calls also contain.
 std::uint32_t this_thread() noexcept;
 
-/// Selects records by the time at which they began.
+/// A filter that selects records by the time at which they began.
 class WantedTime {
  public:
   WantedTime(const RecordingRequest& request, recording::Time process_begin);
 
-  /// Called when the requested range begins. Everything from its first occurrence on is recorded, because the last
-  /// one is not known in advance and the time between occurrences belongs to the window as well.
+  /// Called when the requested NVTX range begins. Everything from its first occurrence on is recorded, because the last
+  /// occurrence is not known in advance, and the time between occurrences is analysed, too.
   void open(recording::Time begin);
   [[nodiscard]] bool has(recording::Time begin) const;
-  /// Time after which nothing is recorded.
+  /// Returns the time after which nothing is recorded.
   [[nodiscard]] recording::Time end() const { return end_; }
 
  private:
   recording::Time begin_ = 0;
   recording::Time end_ = ~recording::Time{0};
-  /// Begin of the first requested range; the largest Time before that; 0: no range is requested.
+  /// Start time of the first requested NVTX range; the largest Time before that range begins; 0 if no range is
+  /// requested.
   std::atomic<recording::Time> by_range_ = 0;
 };
 
-/// A singleton from the first entry point call until the process ends, because the callbacks of driver and NVTX carry
-/// no context. Never destroyed: threads of CUPTI and of the program may outlive static destruction.
+/// Writes the recording of this process. It is a singleton, because the callbacks of driver and NVTX carry no context.
+/// Never destroyed, because threads of CUPTI and of the program may outlive static destruction.
 class Recorder {
  public:
-  /// Null if no recording was requested, or in a forked child whose parent uses CUDA, because such a child must not
-  /// use CUDA. Other children get a recorder of their own.
+  /// Returns the recorder. Returns null if no recording was requested, or in a forked child whose parent uses CUDA,
+  /// because such a child must not use CUDA. Other forked children get a recorder of their own.
   static Recorder* instance();
 
   explicit Recorder(RecordingRequest request);
@@ -56,29 +57,29 @@ class Recorder {
   WantedTime& wanted() { return wanted_; }
 
   [[nodiscard]] bool is_live() const { return live_; }
-  /// Notes that this process uses CUPTI, which forked children must then not use. Call it before CUPTI is enabled.
+  /// Records that this process uses CUPTI, so that forked children do not. Call it before CUPTI is enabled.
   void expect_cupti() { has_cupti_ = true; }
-  /// Adds a record regardless of its time, because other records refer to it.
+  /// Adds a record regardless of its time, for records to which other records refer.
   template <class Record>
   void add(recording::Type type, const Record& record) {
     if (!live_) return;
     writer_.add(type, record);
     stop_if_full();
   }
-  /// Adds a record if its begin is within the requested time.
+  /// Adds a record if its start time is within the requested time.
   template <class Record>
   void add(recording::Type type, recording::Time begin, const Record& record) {
     if (wanted_.has(begin)) add(type, record);
   }
-  /// Records that this many records were lost.
+  /// Adds a record which says that this many records were lost.
   void count_lost(std::uint64_t records);
-  /// Adds a sentence for the user.
+  /// Adds a sentence that is shown to the user.
   void note(std::string_view text, bool failure);
-  /// Writes buffered records to the file. False if the file can no longer be written.
+  /// Writes buffered records to the file. Returns false if the file can no longer be written.
   bool flush() noexcept;
   /// Flushes if the last flush is at least kFlushPeriod ago; for recordings without a flusher thread.
   void flush_if_due() noexcept;
-  /// Writes the end record and stops recording. No effect if already stopped.
+  /// Writes the end record and stops recording. Has no effect if recording has already stopped.
   void stop(recording::EndReason reason, recording::Time time);
 
  private:

@@ -22,14 +22,16 @@ namespace xferbench::inject {
 
 namespace {
 
-/// Maximum number of stacks kept. Records lag behind their calls by fewer calls than this; older stacks are dropped.
+/// Maximum number of stacks that are kept; the oldest are dropped. It is larger than the number of calls by which the
+/// delivery of records lags behind.
 constexpr std::size_t kMostRemembered = 200'000;
 constexpr int kMostFrames = 48;
 using Frames = std::vector<void*>;
 
-/// CachedStack and Written are singletons because CUPTI callbacks carry no context, and are never destroyed because
-/// threads may outlive static destruction. They have separate locks to avoid a deadlock: symbolizing takes the
-/// loader's lock, which a thread that captures a stack may hold, inside a constructor of a library being loaded.
+/// Cache of captured stacks. CachedStack and Written are singletons because CUPTI callbacks carry no context, and are
+/// never destroyed because threads may outlive static destruction. They have separate locks to avoid a deadlock:
+/// symbolizing takes the loader's lock, which a thread that captures a stack may hold, inside a constructor of a
+/// library being loaded.
 struct CachedStack {
   std::mutex mutex;
   std::unordered_map<std::uint32_t, Frames> stacks;  // keyed by correlation ID
@@ -50,7 +52,7 @@ struct Written {
   }
 };
 
-/// Stack captured for the call; empty if there is none.
+/// Returns the stack that was captured for the call; empty if there is none.
 Frames remembered(std::uint32_t correlation) {
   CachedStack& all = CachedStack::instance();
   const std::lock_guard lock(all.mutex);
@@ -75,7 +77,8 @@ std::string text_of(void* address) {
          file;
 }
 
-/// Whether the frame is one of CUDA or of this library. Every stack begins with them; write() leaves them out.
+/// Returns whether the frame is in CUDA or in this library. Every stack begins with such frames, which write() leaves
+/// out.
 bool is_of_tool(std::string_view frame) {
   constexpr std::array<std::string_view, 3> kLibraries{"(libcuda.so", "(libcupti.so", "(libxferbench-inject"};
   return std::ranges::any_of(kLibraries, [frame](std::string_view l) { return frame.find(l) != frame.npos; });
@@ -104,13 +107,13 @@ void remember_stack(std::uint32_t correlation) noexcept {
     const int count = backtrace(frames.data(), kMostFrames);
     CachedStack& all = CachedStack::instance();
     const std::lock_guard lock(all.mutex);
-    // Nested calls have the correlation ID of the outermost one, which is the program's.
+    // Nested calls have the correlation ID of the outermost call, which the program itself made.
     if (!all.stacks.try_emplace(correlation, frames.begin(), frames.begin() + count).second) return;
     all.order.push_back(correlation);
     if (all.order.size() <= kMostRemembered) return;
     all.stacks.erase(all.order.front());
     all.order.pop_front();
-  } catch (const std::exception&) {  // the call is recorded without a stack
+  } catch (const std::exception&) {  // out of memory: the call is recorded without a stack
   }
 }
 
