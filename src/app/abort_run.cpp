@@ -15,8 +15,7 @@ namespace xferbench::app {
 namespace {
 
 /// Stores the results of `last.cases` and writes all output files. Prints errors instead of throwing them, because the
-/// process still has to print why it ends. Returns false if the measuring thread is writing the files and does not
-/// finish.
+/// process must still print why it ends. Returns false if the measuring thread keeps the files locked.
 bool save(const AbortContext& last) {
   try {
     return last.live.abandon(last.cases);

@@ -41,7 +41,7 @@ std::optional<std::string> file_of_results(const cli::CalibrateCommand& command,
 }
 
 /// Runs suite `calibrate` in a child process, which shows its own progress and errors. Returns 0 if the suite ended by
-/// itself, even with failed cases, and the child's exit code if the user interrupted it. Throws if the child could not
+/// itself, even with failed cases, and the child's exit code if the user interrupted it. Throws if it could not
 /// measure.
 int run_suite(const cli::CalibrateCommand& command, const std::string& file) {
   std::vector<std::string> words{"/proc/self/exe", "--suite", "calibrate", "--json=" + file};

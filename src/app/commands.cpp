@@ -104,8 +104,7 @@ std::vector<std::size_t> all_of(const std::vector<PlannedCase>& cases) {
   return indexes;
 }
 
-/// Returns whether the signal handler prints that a signal has arrived. A child process of --repeat does not, because
-/// its parent already has.
+/// Returns whether the signal handler prints that a signal has arrived. With --repeat, only the parent does.
 Acknowledge acknowledgement_of(const cli::RunCommand& command) {
   return command.process || command.measuring.show.quiet ? Acknowledge::no : Acknowledge::yes;
 }
@@ -175,8 +174,8 @@ int resume(const cli::RunCommand& command) {
   return measure(whole, left.missing, machine, live);
 }
 
-/// Throws UsageError if --passes is larger than the maximum number of samples of a case, because every pass takes at
-/// least one sample of each case.
+/// Throws UsageError if --passes is larger than the maximum number of samples of a case, as each pass samples every
+/// case.
 void refuse_more_turns_than_samples(const cli::RunCommand& command) {
   const std::size_t turns = command.turns.value_or(1);
   for (const PlannedCase& c : command.cases) {

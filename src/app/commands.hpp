@@ -8,22 +8,17 @@ namespace xferbench::app {
 
 /// Measures the cases. With --dry-run, only prints them.
 int perform(const cli::RunCommand& command);
-/// Searches for the fastest of the command's cases. With --dry-run, only prints the search space and the number of
-/// configurations in it.
+/// Searches for the fastest of the command's cases. With --dry-run, only prints the search space and its size.
 int perform(const cli::TuneCommand& command);
-/// Compares results files. Writes what changed to standard output and to the requested files, and warnings to standard
-/// error.
+/// Compares results files. Writes changes to standard output and the requested files, warnings to standard error.
 int perform(const cli::CompareCommand& command);
-/// Shows stored results or a stored soak test in the same way as the command that measured them. Shows several results
-/// side by side.
+/// Shows stored results or a stored soak test like the command that measured them, and several results side by side.
 int perform(const cli::ReportCommand& command);
-/// Checks results against expectations. Returns 0 if all expectations hold, and 1 if one does not or if the run was cut
-/// off.
+/// Checks results against expectations. Returns 0 if all hold, and 1 if one does not or the run was cut off.
 int perform(const cli::CheckCommand& command);
 /// Derives limits from runs that are known to be good, and writes them to a file or standard output.
 int perform(const cli::ExpectCommand& command);
-/// Makes a simulation profile of this machine, or of the machine on which the given results were measured. Writes the
-/// profile to a file or standard output.
+/// Makes a simulation profile of this machine, or of the machine of given results, in a file or on standard output.
 int perform(const cli::CalibrateCommand& command);
 /// Compares results measured on a machine with the predictions of a simulation profile.
 int perform(const cli::ValidateCommand& command);
@@ -34,8 +29,7 @@ int perform(const cli::ExplainCommand& command);
 /// wrong, a transfer rate dropped, a GPU was lost, or a GPU reported a critical error.
 int perform(const cli::SoakCommand& command);
 int perform(const cli::ListCommand& command);
-/// Describes the machine, even if it has no GPU. Throws NoDeviceError if the user asked for a GPU number that does not
-/// exist.
+/// Describes the machine, even if it has no GPU. Throws NoDeviceError if the user asked for a missing GPU.
 int perform(const cli::InfoCommand& command);
 int perform(const cli::HelpCommand& command);
 int perform(const cli::TextCommand& command);

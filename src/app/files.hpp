@@ -16,8 +16,7 @@
 
 namespace xferbench::app {
 
-/// Throws UsageError if an output file is also an input, even under another path. "-" is standard input or standard
-/// output.
+/// Throws UsageError if an output file is also an input, even under another path. "-" is standard input or output.
 void refuse_to_overwrite(std::span<const std::string> inputs, std::span<const cli::NamedFile> outputs);
 
 /// Throws UsageError if two paths are the same file, because each file must be from another process.
@@ -40,8 +39,8 @@ std::vector<RateSample> rates_in(const std::string& file);
 
 void warn(const std::vector<std::string>& warnings);
 
-/// Writes the outputs of a command that judges results or recordings. The table goes to standard output, unless one of
-/// the output files is standard output.
+/// Writes the outputs of a command that judges results or recordings. The table goes to standard output if no file
+/// does.
 class JudgementFiles {
  public:
   using Text = std::function<std::string()>;
@@ -57,8 +56,7 @@ class JudgementFiles {
     TextWriter timeline{};
   };
 
-  /// Opens the output files. Throws OutputError or UsageError before any input is read, so that a mistyped path is
-  /// reported at once.
+  /// Opens the output files. Throws OutputError or UsageError early, before any input is read.
   JudgementFiles(const cli::OutputFiles& files, std::span<const std::string> inputs);
 
   [[nodiscard]] bool shows_table() const;

@@ -38,8 +38,8 @@ bool is_complete(const Report& report) {
          !std::ranges::all_of(report.results, skipped);
 }
 
-/// Runs `action` and returns its error instead of throwing it, so that other files are still written. `what` returns
-/// the beginning of the error message.
+/// Runs `action` and returns its error instead of throwing it, so that other files are written. `what` begins the
+/// message.
 template <class Action, class What>
 std::optional<OutputError> error_of(const Action& action, const What& what) {
   try {
@@ -56,8 +56,7 @@ std::optional<OutputError> error_of(const Action& action, const What& what) {
 /// writing the files after each of them would keep the user waiting for minutes.
 bool written_at_end(const Result& result) { return interrupted() != 0 && result.status == Status::skipped; }
 
-/// Returns when the files may be written next, so that writing takes at most a tenth of the time. The files grow with
-/// every case.
+/// Returns when the growing files may be written next, so that writing takes at most a tenth of the time.
 LiveClock::time_point next_after(LiveClock::time_point begun) {
   const auto now = LiveClock::now();
   return now + 9 * (now - begun);
@@ -111,8 +110,7 @@ void Record::replace(std::vector<Result> results) {
   changes_ += report.results.size();
 }
 
-/// Marks a stored result as failed and keeps its earlier samples. Returns a message if these samples can no longer be
-/// read.
+/// Marks a stored result as failed and keeps its earlier samples. Returns a message if they are unreadable.
 std::vector<std::string> Record::mark_failed(Result& known, Result result, std::size_t index) {
   std::string lost;
   try {
@@ -346,8 +344,7 @@ std::vector<std::string> LiveReport::update() {
   return news;
 }
 
-/// Returns whether the file is to be written now. All writes together write at most three times the size of the last
-/// one.
+/// Returns whether to write the file now. All writes together are at most three times as large as the last one.
 bool LiveReport::is_due(const LiveFile& file) const {
   const bool has_no_journal = &file == json_ && !record_.has_whole_journal();
   const bool has_grown = record_.changes() - file.changes >= record_.report.results.size() / 3;

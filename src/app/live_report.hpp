@@ -42,8 +42,8 @@ struct LiveFile {
 
 using LiveClock = std::chrono::steady_clock;
 
-/// Stores the results of a run so far, in memory and in the journal of the JSON results file. Functions that return
-/// strings return messages for the user.
+/// Stores the results of a run so far, in memory and in the journal of the JSON results file. Returned strings are
+/// messages for the user.
 class Record {
  public:
   explicit Record(Report begun) : report(std::move(begun)) {}
@@ -74,8 +74,7 @@ class Record {
   /// samples that only the journal contained are lost.
   [[nodiscard]] bool has_changed_journal() const { return journal_ && journal_->is_changed(); }
   [[nodiscard]] std::string measured_again() const;
-  /// Called at the end of the run. Removes the journal or, if the JSON file could not be written, adds advice to the
-  /// file's error message.
+  /// Called at the end of the run. Removes the journal or, if writing the JSON file failed, adds advice to its error.
   void end_journal();
 
  private:
@@ -94,14 +93,12 @@ class Record {
   std::optional<OutputError> journal_error_;
 };
 
-/// Returns which of two results to keep for a case that is measured again. It is the one with more samples, unless the
-/// new one is complete.
+/// Returns which of two results to keep for a case that is measured again. It has more samples, or is new and complete.
 [[nodiscard]] Result keep_more_samples(const Result& before, const Result& now);
 
 using ToDocument = std::function<Document(const Report&)>;
 
-/// The state of an interrupted run that is resumed: its results file, which was locked before it was read, and its
-/// results.
+/// An interrupted run that is resumed: its results file, which was locked before it was read, and its results.
 struct ResumedRun {
   ResultsFile json;
   KnownResults known;

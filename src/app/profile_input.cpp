@@ -76,8 +76,7 @@ std::string name_after(const std::string& path) {
 
 ProfileText made_of(Report report, const std::string& path) {
   const std::array runs{NamedReport{printable(path), std::move(report)}};
-  // Simulated results are accepted, because the new profile then repeats the one that simulated them, and the output
-  // says so.
+  // Simulated results are accepted, as the new profile then repeats theirs, and the output says so.
   Calibration made = calibration_of(runs, kDefaultBaseProfile, true);
   if (!made.missing.empty()) {
     throw InputError(fmt::format("{}: these results lack {}; xferbench --suite calibrate measures everything",

@@ -51,8 +51,7 @@ void exit_if_signalled() {
   if (interrupted() != 0) _exit(128 + interrupted());
 }
 
-/// Runs the same command line again, with --process inserted at the front. Appended after a "--", --process would not
-/// be read as a flag.
+/// Runs the same command line again, with --process inserted at the front. After a "--" it would not be a flag.
 [[noreturn]] void exec_child(std::size_t number, const std::vector<std::string>& arguments) {
   constexpr int kCannotRun = 127;  // exit code of shells for a command that cannot be run
   exit_if_signalled();
@@ -80,8 +79,7 @@ void stop_with(pid_t child) {
   kill(-child, SIGCONT);
 }
 
-/// Waits for the child and returns its exit code. A signal that ends or stops this process also ends or stops the
-/// child.
+/// Waits for the child and returns its exit code. Ends or stops it if a signal ends or stops this process.
 int wait_for(pid_t child) {
   constexpr timespec kBetween{.tv_sec = 0, .tv_nsec = 20'000'000};
   const sigset_t stop = stop_signals();
@@ -114,8 +112,7 @@ bool could_run(int code) {
   return code == static_cast<int>(ExitCode::ok) || code == static_cast<int>(ExitCode::failed);
 }
 
-/// Returns the headline (main measurement) of each case: the median, minimum and maximum over the processes. The order
-/// is that of the first process.
+/// Returns median, minimum and maximum over the processes of each case's headline (main measurement).
 std::vector<RepeatedCase> cases_of(std::span<const Report> processes) {
   std::vector<const Report*> reports;
   for (const Report& process : processes) reports.push_back(&process);
@@ -141,8 +138,7 @@ std::vector<RepeatedCase> cases_of(std::span<const Report> processes) {
   return cases;
 }
 
-/// Adds the variation between these processes to the file of known spreads. Throws UsageError if that file is of
-/// another GPU.
+/// Adds the variation between these processes to the file of known spreads. Throws UsageError for another GPU's file.
 void save_spread(const std::string& path, ResultsFile& file, const std::vector<Report>& processes) {
   SpreadFile spread = compare::spread_between(processes);
   if (file.exists()) {
@@ -175,8 +171,7 @@ void show_failures(std::vector<Result>& first, std::vector<Result>& further) {
   }
 }
 
-/// Prints how to continue after process number `last` (counted from 1) was interrupted. Each process is resumed
-/// separately.
+/// Prints how to resume process number `last` (from 1), which was interrupted. Each process is resumed separately.
 void print_resume_hint(const std::vector<std::string>& files, std::size_t last) {
   if (std::filesystem::exists(files[last - 1])) {
     tell(fmt::format("continue: xferbench --resume {}", shell_word(files[last - 1])));
@@ -189,8 +184,7 @@ void print_resume_hint(const std::vector<std::string>& files, std::size_t last) 
   }
 }
 
-/// Throws UsageError if files of an earlier --repeat with more processes exist, because they would be taken for files
-/// of this one.
+/// Throws UsageError if files of an earlier --repeat with more processes exist, which would be taken for its files.
 void refuse_longer_repeat(const std::string& json, std::size_t processes) {
   std::error_code unknown;
   const std::filesystem::path folder = std::filesystem::absolute(json, unknown).parent_path();
@@ -213,8 +207,7 @@ void refuse_longer_repeat(const std::string& json, std::size_t processes) {
 
 namespace {
 
-/// Returns the name of the temporary results file of one process. It is used if the results of all processes are merged
-/// into one file.
+/// Returns the name of a process's temporary results file, for results that are merged into one file later.
 std::string part_of(const std::string& file, std::size_t number) { return fmt::format("{}.process-{}", file, number); }
 
 }  // namespace

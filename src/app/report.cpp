@@ -42,8 +42,7 @@ constexpr std::string_view kOfSoak = "xferbench-soak/1";
 /// Returns the schema name of a file. Standard input is assumed to contain results, because it can be read only once.
 std::string kind_of(const std::string& file) { return file == "-" ? std::string(kOfResults) : schema_of(file); }
 
-/// The input files of the command, in two groups. Results, soak tests and explanations are in `judged`. The timelines
-/// are shown below them.
+/// The input files of the command, in two groups. Timelines are shown below the `judged` files.
 struct Stored {
   std::vector<std::string> judged{};
   std::string kind{};                                          ///< schema name of the first file in `judged`
@@ -148,8 +147,7 @@ Shows shown_of_run(const cli::ReportCommand& command, xferbench::compare::Proces
   };
 }
 
-/// Shows one run, the comparison of two runs, or several runs side by side. Several of the files may be processes of
-/// one run.
+/// Shows one run, the comparison of two runs, or several runs side by side. Files may be processes of one run.
 Shows shown_of_runs(const cli::ReportCommand& command, const std::vector<std::string>& files,
                     const xferbench::compare::Options& options) {
   std::vector<xferbench::compare::Processes> runs = xferbench::compare::runs_of(read_reports(files));

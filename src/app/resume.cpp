@@ -46,8 +46,7 @@ std::string text_of(const std::vector<std::pair<std::string, std::string>>& vari
   return fmt::format("{}", fmt::join(all, " "));
 }
 
-/// Returns whether every result belongs to a case of the command. Always true for a suite, whose cases are not known
-/// yet.
+/// Returns whether every result belongs to a case of the command. A suite's cases are not known yet.
 bool makes_all(const cli::RunCommand& run, const Report& report) {
   if (run.suite) return true;
   std::set<std::string> keys;
@@ -78,8 +77,7 @@ cli::RunCommand command_of(const Report& report, const std::string& file) {
   }
 }
 
-/// Reports a damaged journal and keeps it under another name. Writes the results that could be read from it to a new
-/// journal.
+/// Reports a damaged journal and keeps it under another name. Writes its readable results to a new one.
 void keep_damaged_journal(const StoredRun& run, const std::string& damage) {
   const ReplacedFile* ordinary = run.json.ordinary();
   if (ordinary == nullptr) return;

@@ -70,8 +70,7 @@ void refuse_if_none_can_run(const cli::RunCommand& command, Machine& machine) {
 }
 
 void finish(const cli::RunCommand& command, LiveReport& live, bool cut_off) {
-  // Write the files before printing the table: if the reader of standard output goes away (xferbench ... | head), this
-  // program ends.
+  // Write the files before printing the table: the program ends if the reader goes away (xferbench ... | head).
   std::vector<Finding> findings;
   // In a fleet, the results contain every case once for each rank. Only scenarios that measure across ranks can derive
   // findings from such results.

@@ -17,19 +17,17 @@ namespace xferbench::app {
 /// Returns the advice "continue: xferbench --resume FILE"; empty if no results file can be resumed.
 std::string resume_hint(const cli::RunCommand& command, const Report& report);
 
-/// Returns the terminal output of a run: its table, advice on how to continue if the run was interrupted, and its
-/// timelines.
+/// Returns the terminal output of a run: table, how to continue if interrupted, and timelines.
 std::string shown(const Report& report, const cli::RunCommand& command);
 
-/// Returns a function that makes the content of Markdown and HTML files from a report, with the details that the
-/// command requests.
+/// Returns a function that makes Markdown and HTML content from a report, with the details that the command requests.
 ToDocument document_for(const cli::RunCommand& command);
 
 /// Returns the scenarios of these cases, each once, in the order in which they first occur.
 std::vector<const ScenarioDescriptor*> scenarios_of(std::span<const PlannedCase> cases);
 
-/// Replaces the cases of the command by those for this machine and number of ranks. May be called a second time when
-/// the number of ranks is known.
+/// Replaces the cases of the command by those for this machine and number of ranks. Called again once the ranks are
+/// known.
 void expand(cli::RunCommand& command, const Environment& environment, int ranks = 1);
 
 /// Throws UsageError if no case can run on this machine, because that is a mistake in the command and not a result.

@@ -1,4 +1,4 @@
-// Functions that all measuring commands share: they open the device, begin a report, print warnings and choose the exit
+// Functions that all measuring commands share: open the device, begin a report, print warnings and choose the exit
 // code.
 #pragma once
 

@@ -78,8 +78,8 @@ class SoakOutput {
     if (page_.file && file_) rates_ = rates_in(*command.resume);
   }
 
-  /// Prints the heading of the table, and creates a new results file with its first line. Call it when all other setup
-  /// has succeeded.
+  /// Prints the heading of the table, and creates a new results file with its first line. Call it when setup has
+  /// succeeded.
   void begin() {
     if (new_file_) {
       file_.emplace(SoakFile::create(*new_file_));
@@ -121,8 +121,7 @@ class SoakOutput {
     }
   }
 
-  /// Called by the watchdog thread if the soak test does not end by itself. Ends the outputs with the totals of the
-  /// last complete interval.
+  /// Called by the watchdog thread if the soak test does not end by itself. Ends the outputs with the last totals.
   void give_up(SoakEnd how, const std::string& reason) {
     SoakInterval interval;
     {
@@ -348,8 +347,7 @@ cli::SoakCommand soak_command_of(const SoakHeader& header, const std::string& fi
   throw InputError(fmt::format("{}: its command is not soak", file));
 }
 
-/// Throws InputError if the stored settings are not legal on a command line either, because the file was then edited or
-/// damaged.
+/// Throws InputError if the stored settings are not legal on a command line, because the file is then damaged.
 void check_stored(const SoakSettings& settings, const std::string& file) {
   std::vector<std::string_view> loads;
   for (const SoakLoad load : settings.loads) loads.push_back(to_text(load));

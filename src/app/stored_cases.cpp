@@ -15,8 +15,7 @@ namespace xferbench::app {
 
 namespace {
 
-/// Parses a stored parameter again by the rules and limits of its axis, and returns its value in the type that the axis
-/// declares.
+/// Parses a stored parameter by the rules and limits of its axis; returns the value in the type that the axis declares.
 Value legal_value(const Axis& axis, const Case::Param& param) {
   const std::string text = to_text(param.value, axis.kind);
   const std::vector<Value> values = cli::parse_axis(axis, text, axis.name);

@@ -22,8 +22,7 @@ namespace {
 
 constexpr std::array<const char*, 4> kSampling{"ci", "budget", "min-samples", "max-samples"};
 
-/// Returns the command-line words of one run of a suite, followed by those sampling flags of the suite that the run
-/// does not give itself.
+/// Returns the command-line words of one run of a suite, followed by the suite's sampling flags that the run lacks.
 std::vector<std::string> arguments_of(const Suite& suite, const std::vector<std::string>& run) {
   std::vector<std::string> arguments = run;
   for (const auto& [flag, value] : suite.sampling) {

@@ -29,8 +29,8 @@ namespace xferbench::app {
 
 namespace {
 
-/// Three simulated machines: one with the numbers of the profile, and two with the best and the worst ends of the
-/// confidence intervals of these numbers.
+/// Three simulated machines: one with the numbers of the profile, two with the best and worst ends of their confidence
+/// intervals.
 struct Predictors {
   std::unique_ptr<Machine> middle;
   std::unique_ptr<Machine> fastest;  ///< null if no interval is known
@@ -127,8 +127,7 @@ class MeasuredCases {
   std::set<std::string> keys_;
 };
 
-/// Returns the predicted headline (main measurement) of each case in seconds; nullopt if the simulated machine cannot
-/// run the case.
+/// Returns the predicted headline (main measurement) of each case in seconds; nullopt if the case cannot run.
 std::vector<std::optional<double>> predicted_by(Machine& machine, const std::vector<Measured>& all) {
   std::vector<PlannedCase> cases;
   for (const Measured& m : all) cases.push_back(m.planned);
@@ -191,8 +190,7 @@ std::vector<Report> read_reports(const cli::ValidateCommand& command) {
   return reports;
 }
 
-/// Returns all GPUs of the simulated machine if some results are of several GPUs, because each case then chooses among
-/// them.
+/// Returns all GPUs of the simulated machine if some results are of several GPUs, among which each case chooses.
 GpuSelection gpus_of(const std::vector<Report>& reports) {
   const bool several = std::ranges::any_of(reports, [](const Report& r) { return r.environment.gpu_count() > 1; });
   return several ? GpuSelection{.numbers = {}} : GpuSelection{};

@@ -256,8 +256,7 @@ class Judge {
     }
   }
 
-  /// Throws UsageError for a condition that no value of a numeric axis can meet, because it would silently exclude
-  /// cases.
+  /// Throws UsageError for a condition that no value of a numeric axis can meet, which would exclude cases.
   void refuse_conditions(const Result& result) const {
     for (const auto& [axis, any_of] : e_.where) {
       effort_.spend(result.config.params().size());
@@ -382,8 +381,7 @@ class Judge {
     show_number(row, middle);
   }
 
-  /// Stores the number, its margin and its limit in the row. If there are two limits, uses the one with the smaller
-  /// margin.
+  /// Stores the number, its margin and its limit in the row. Of two limits, uses that with the smaller margin.
   void show_number(Row& row, const Judged& j) const {
     row.found = j.found;
     if (!j.found) return;

@@ -220,8 +220,7 @@ std::string unit_for(double value, const std::string& unit) {
   return value < 1e-6 ? "ns" : value < 1e-3 ? "us" : value < 1 ? "ms" : "s";
 }
 
-/// Rounds the limit to four significant digits, in the direction in which the runs that it was derived from still meet
-/// it.
+/// Rounds the limit to four significant digits, in the direction in which the given runs still meet it.
 Quantity rounded_limit(double value, const std::string& base, bool upwards) {
   const std::string unit = unit_for(value, base);
   const double factor = in_base_unit(1, unit).value;

@@ -285,16 +285,14 @@ struct DataNames {
 /// Completions of the last word, one per line; the line ":files" stands for file names.
 std::string complete(std::span<const std::string> words, Scenarios scenarios, const DataNames& names);
 
-/// Makes the sampling policy for these flags, with defaults for flags not given. Throws UsageError if minimum and
-/// maximum contradict each other.
+/// Makes the sampling policy for these flags, with defaults for flags not given. Throws UsageError if they conflict.
 SamplingPolicy policy_of(const SamplingChoice& choice, double budget = SamplingPolicy().budget);
 
 /// Returns the command-line flags that select this device.
 std::vector<std::string> flags_of(const DeviceChoice& device);
 
 /// Returns the command line that runs one case of `command` on the same device, quoted for a shell: "xferbench overlap
-/// --size 256MiB --streams 3 --simulate h200". It contains the axes whose flags were given or whose values are not the
-/// default.
+/// --size 256MiB --streams 3 --simulate h200". It gives axes with a given flag or a non-default value.
 std::string command_line(const TuneCommand& command, const PlannedCase& planned);
 
 }  // namespace xferbench::cli

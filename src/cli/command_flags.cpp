@@ -13,8 +13,7 @@ namespace xferbench::cli {
 
 namespace {
 
-/// Parses --simulate: the name of a built-in profile, or the path of a file, which is read later when the machine is
-/// opened.
+/// Parses --simulate: the name of a built-in profile, or the path of a file, which is read later.
 std::string profile_of(const Axis& axis, const std::string& text) {
   if (is_profile_file(text)) return text;
   try {

@@ -1,7 +1,6 @@
 // The program's command line in CLI11: one subcommand for each scenario and each other command, their flags, and the
 // variables that receive the values. Flags of runs belong to the program and CLI11 also finds them after a command, so
-// that they may stand anywhere; Known::taken lists those that a command accepts. Only files that include this header
-// use CLI11.
+// that they may stand anywhere; Known::taken lists those that a command accepts. Nothing else uses CLI11.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -22,8 +21,7 @@
 
 namespace xferbench::cli {
 
-/// Words that may follow `list`, other than scenario names. They are in the order of ListCommand::Of after its first
-/// enumerator.
+/// Words that may follow `list`, other than scenario names. In the order of ListCommand::Of after its first entry.
 inline constexpr std::array<std::string_view, 5> kListed{"scenarios", "suites", "expectations", "profiles", "gpus"};
 
 using Flags = std::vector<const CLI::Option*>;

@@ -87,8 +87,8 @@ void finish_measuring(CommandLine& line, double budget) {
 
 namespace {
 
-/// Returns the axis flags of each scenario. A flag before the scenarios applies to all that have its axis, a flag after
-/// a scenario only to that one.
+/// Returns the axis flags of each scenario. A flag before the scenarios applies to all with its axis, one after a
+/// scenario only to it.
 std::vector<ScenarioFlags> flags_of_scenarios(const CommandLine& line, const CLI::App& parent) {
   std::vector<ScenarioFlags> all;
   for (const CLI::App* app : parent.get_subcommands()) {
@@ -144,8 +144,7 @@ void refuse_gpus_for_one(const CommandLine& line, std::span<const ScenarioFlags>
                     "uses one GPU, which --gpu chooses; these scenarios use several");
 }
 
-/// Throws UsageError if scenarios or axis flags are given together with the flag `source`, which already defines the
-/// cases.
+/// Throws UsageError if scenarios or axis flags are given besides the flag `source`, which defines the cases.
 void refuse_beside(const CommandLine& line, const char* source) {
   const auto reject = [source](const std::string& what) {
     throw UsageError(fmt::format("{} defines what is run; leave {} out", source, what));

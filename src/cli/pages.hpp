@@ -51,8 +51,7 @@ inline constexpr std::size_t kPageWidth = 120;
 /// Formats the page for a terminal with `columns` columns. Values outside 40 to kPageWidth are limited to that range.
 std::string to_text(const Page& page, std::size_t columns = kPageWidth);
 
-/// Returns the manual page xferbench(1) in roff. It shows `run_flags` once, and for each command and scenario only its
-/// own flags.
+/// Returns the manual page xferbench(1) in roff. Shows `run_flags` once, and only the other flags of each command.
 std::string man_page(const Page& program, const std::vector<Section>& run_flags, const std::vector<Page>& commands,
                      const std::vector<Page>& scenarios);
 

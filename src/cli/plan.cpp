@@ -199,8 +199,7 @@ std::vector<PlannedCase> plan(std::span<const ScenarioFlags> scenarios, bool tun
     }
     if (cases.size() > kMostCases) refuse_so_many();
   }
-  // Meaningless combinations that are left were requested by the user. Each becomes a result that says why it cannot
-  // run.
+  // Meaningless combinations that are left were requested; each becomes a result that says why it cannot run.
   const auto impossible = [](const PlannedCase& c) { return reason_against(c, SkipReason::Kind::impossible); };
   if (std::ranges::all_of(cases, [&](const PlannedCase& c) { return impossible(c).has_value(); })) {
     throw UsageError(impossible(cases.front())->text);

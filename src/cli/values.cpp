@@ -90,8 +90,8 @@ constexpr std::array<UnitOfTime, 9> kUnitsOfTime{{{"d", 86400},
                                                   {"m", 60},
                                                   {"\u00b5s", 1e-6}}};
 
-/// Returns the seconds in a text such as "90s" or "1.5h". A number without a unit is multiplied by `unit` seconds.
-/// nullopt for other texts.
+/// Returns the seconds in a text such as "90s" or "1.5h". A plain number counts units of `unit` seconds. nullopt for
+/// other texts.
 std::optional<double> time_in(std::string_view text, double unit) {
   const auto number = leading_number(text, std::chars_format::general);
   if (!number) return std::nullopt;

@@ -19,8 +19,7 @@
 
 namespace xferbench::cli {
 
-/// Parses a size in bytes: "256M" gives 268435456. Throws UsageError if the text is not a whole number of bytes, or if
-/// the number is too large.
+/// Parses a size in bytes: "256M" gives 268435456. Throws UsageError if it is not a whole number or too large.
 std::uint64_t parse_size(std::string_view text);
 
 /// Parses the values of an axis: in the order written, each once, and checked against the limits of the axis. `flag`

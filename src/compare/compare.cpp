@@ -171,8 +171,7 @@ class Comparer {
   }
 
  private:
-  /// Stores name, unit and better direction of the compared number in the row. If no side has a number, stores only the
-  /// requested name.
+  /// Stores name, unit and better direction of the compared number in the row. Without numbers, stores only the name.
   void name_number(Row& row, const SameCase& c, const SideValues& base, const SideValues& new_side) const {
     if (base.values.empty() && new_side.values.empty()) {
       row.measured = comparison_.options.metric.value_or("");
@@ -219,8 +218,7 @@ class Comparer {
       note_dependence(row, pending_.back().base[0], pending_.back().new_side[0]);
   }
 
-  /// Adds notes if the samples of the single process on a side are autocorrelated or drift, which makes them weaker
-  /// evidence.
+  /// Adds notes if the samples of a single process are autocorrelated or drift, which makes them weaker evidence.
   static void note_dependence(Row& row, const ProcessNumber& base, const ProcessNumber& new_side) {
     if (inflation(base.sample, new_side.sample) > 1) {
       row.notes.push_back(fmt::format("autocorrelated samples: effective sample sizes {:.0f} and {:.0f}",

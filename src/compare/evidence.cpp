@@ -46,8 +46,8 @@ double freedom_of(const Sample& sample) { return std::max(1.0, sample.effective_
 /// Returns the variance between processes that drift causes: the median of a process depends on when its run ends.
 Variance of_drift(const ProcessNumber& number) { return {square(number.drift), kFreedomOfDrift}; }
 
-/// Returns the variance of the expected spread for one side. Both sides use the same spread, so each gets half of its
-/// degrees of freedom.
+/// Returns the variance of the expected spread for one side. The sides share it, so each gets half of its degrees of
+/// freedom.
 Variance of_spread(const PriorSpread& before) { return {square(before.spread), before.degrees_of_freedom / 2}; }
 
 /// Returns the variance of the logarithm of a process's median that is estimated from the process's own samples and
@@ -114,8 +114,7 @@ double drift_of(std::span<const double> samples) {
   return sure || statistics::drifting(samples) ? length : 0;
 }
 
-/// Fills in test, ratio, interval, p and detectable ratios by Student's t-test, from a difference of logarithms and its
-/// variance.
+/// Fills in test, ratio, interval, p and detectable ratios by Student's t-test on a difference of logarithms.
 void conclude_by_t(ChangeEvidence& evidence, double log_ratio, const Variance& of_difference, const TestSettings& how) {
   const double error = std::sqrt(of_difference.value);
   const double freedom = of_difference.freedom > 0 ? of_difference.freedom : 1e6;
@@ -180,8 +179,7 @@ ChangeEvidence test_by_welch(Numbers base, Numbers new_side, const TestSettings&
   ChangeEvidence evidence;
   Variance of_base = process_variance(base, how.before);
   Variance of_next = process_variance(new_side, how.before);
-  // The spread of a side cannot be estimated from one process, so such a side uses that of the other side if it is
-  // larger.
+  // The spread of a side cannot be estimated from one process, so the other side's is used if larger.
   const auto borrow = [](Numbers numbers, Variance& own, const Variance& other) {
     if (numbers.size() == 1 && other.value > own.value) own = other;
   };
@@ -209,8 +207,7 @@ Sample scaled(Sample sample, double factor) {
   return sample;
 }
 
-/// Returns the smallest factor (`least` or more) by which `new_side` must be multiplied to differ significantly from
-/// `base`.
+/// Returns the smallest factor (`least` or more) that makes `new_side` differ significantly from `base`.
 double least_significant(MannWhitney& ranks, const Sample& base, const Sample& new_side, double least,
                          std::size_t cases) {
   constexpr double kMost = 1e6;

@@ -24,16 +24,14 @@ struct Value {
 /// measurement). nullopt if there is none.
 std::optional<Value> value_of(const Result& result, const std::optional<std::string>& name, const Options& options);
 
-/// Returns whether lower or higher is better, as the scenario declares it. If no declaration is known, the unit
-/// decides.
+/// Returns whether lower or higher is better, as the scenario declares it. Otherwise the unit decides.
 Better better_of(const Value& value, std::string_view scenario, const Options& options);
 
 using Files = std::vector<const NamedReport*>;
 
 Files files_of(std::initializer_list<std::span<const NamedReport>> sides);
 
-/// Merges the metric declarations of all files and of the options, by scenario. If several declare a name, the first is
-/// used.
+/// Merges the metric declarations of all files and of the options, by scenario. The first one of a name is used.
 MetricsDeclared all_declared(const Files& files, const Options& options);
 
 /// Returns the selected cases of all files, each once, in the order of the files. In fleets, each rank has its own
@@ -42,8 +40,7 @@ std::vector<SameCase> cases_of(const Files& files, const Options& options, std::
 
 std::vector<Source> sources_of(std::span<const NamedReport> reports);
 
-/// Returns the profile if a file is simulated. Throws UsageError if the profiles differ and --allow-simulated was not
-/// given.
+/// Returns the profile if a file is simulated. Throws UsageError if profiles differ without --allow-simulated.
 std::optional<std::string> check_simulated(const Files& files, const Options& options);
 
 /// Throws InputError if a stored median is not the median of its samples, because the file was then edited.

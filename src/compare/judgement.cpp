@@ -188,8 +188,7 @@ Outcome outcome_of(const Comparison& comparison) {
 
 // --- Warnings and remarks --------------------------------------------------------------------------------------------
 
-/// Warns if nearly all cases changed in the same direction by about the same factor, because the cause is then rarely
-/// the program.
+/// Warns if nearly all cases changed in the same direction by about the same factor, which the program rarely causes.
 void warn_of_common_shift(Comparison& comparison) {
   constexpr std::size_t kFewest = 5;
   constexpr double kLeast = 0.01;  // smaller shifts are normal between two runs

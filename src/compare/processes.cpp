@@ -101,8 +101,7 @@ void pool(Metric& metric, const std::vector<const Result*>& results) {
   metric.value = statistics::median(values);
 }
 
-/// Merges the results that several processes have for one case. A null pointer means that the process does not have the
-/// case.
+/// Merges the results that several processes have for one case. Null means that a process does not have the case.
 Result of_all(const std::vector<const Result*>& of_processes) {
   std::vector<const Result*> good;
   for (const Result* result : of_processes) {

@@ -42,8 +42,7 @@ class MannWhitney {
   double p_value(const Sample& base, const Sample& next);
 
   /// Returns the rank k (from 1) of the pairwise ratio, counted from either end, at which the 95 % interval ends. The
-  /// interval contains the ratios that the test does not reject. nullopt if there are too few samples for such an
-  /// interval.
+  /// interval contains the ratios that the test does not reject. nullopt if there are too few samples.
   std::optional<std::size_t> interval_rank(std::size_t n, std::size_t m, double inflated);
 
  private:
@@ -73,8 +72,8 @@ std::optional<Estimate> shift(MannWhitney& test, const Sample& base, const Sampl
 /// scale. nullopt in the same cases as shift(); no interval with fewer than two samples a side.
 std::optional<Estimate> bootstrap(const Sample& base, const Sample& next, std::uint64_t seed);
 
-/// The variance of the logarithms of the processes' medians around the mean of each side, and its degrees of freedom,
-/// which are above 0.
+/// The variance of the logarithms of the processes' medians around the mean of each side, and its degrees of freedom (>
+/// 0).
 struct ObservedVariance {
   double value = 0;
   double freedom = 0;

@@ -22,8 +22,7 @@ std::vector<Environment::ProfileChange> in_order(std::vector<Environment::Profil
   return changes;
 }
 
-/// Returns a change as text, for example "link x 0.9", "h2d_rate 5e+10" or "noise 0.005", exact or rounded to six
-/// digits.
+/// Returns a change as text, for example "link x 0.9", "h2d_rate 5e+10" or "noise 0.005", exact or with six digits.
 std::string text_of(const Environment::ProfileChange& change, bool rounded) {
   const double* number = std::get_if<double>(&change.value);
   const std::string value =

@@ -1,5 +1,5 @@
-// The exceptions that determine the exit code. Each message is one line that says what was wrong, what was expected and
-// what to do.
+// The exceptions that determine the exit code. Each message is one line: what was wrong, what was expected and what to
+// do.
 #pragma once
 
 #include <exception>

@@ -78,8 +78,7 @@ extern "C" void on_signal_at_terminal(int signal) {
 
 using Handler = void (*)(int);
 
-/// Installs a signal handler. A signal that was ignored when the program started (nohup, background jobs) stays
-/// ignored.
+/// Installs a signal handler. Signals that the parent set to be ignored (nohup, background jobs) stay ignored.
 void handle(int signal, Handler handler) {
   if (std::signal(signal, handler) == SIG_IGN) std::signal(signal, SIG_IGN);
 }

@@ -13,8 +13,7 @@ namespace xferbench {
 
 namespace {
 
-/// Writes directly to the descriptor. stdio would keep its error state after a failed write, and fmt::print would
-/// throw.
+/// Writes directly to the descriptor. After a failed write, stdio keeps an error state and fmt::print throws.
 void put(std::string_view text) noexcept {
   while (!text.empty()) {
     const ssize_t written = write(STDERR_FILENO, text.data(), text.size());

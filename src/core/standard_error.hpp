@@ -6,8 +6,7 @@
 
 namespace xferbench {
 
-/// Returns whether the descriptor is a terminal that supports cursor movement and colours, which it does not if TERM is
-/// dumb or missing.
+/// Returns whether the descriptor is a terminal with cursor movement and colours (TERM is neither dumb nor missing).
 bool is_able_terminal(int descriptor);
 
 /// Prints one line that begins with the program's name. Control characters, which text from files may contain, become

@@ -29,8 +29,7 @@ std::string format_size_readable(std::uint64_t bytes);
 /// Rounds to a whole number of bytes. NaN and negative numbers give 0; values are capped at 9e18.
 std::uint64_t whole_bytes(double bytes);
 
-/// Formats the size for people, rounded, not for case keys: "256 MiB", "256 MB" where that is exact, "37.0 MiB", "12
-/// B".
+/// Formats a rounded size for people, not for case keys: "256 MiB", "256 MB" if that is exact, "37.0 MiB", "12 B".
 std::string format_size(std::uint64_t bytes);
 
 /// Formats the size rounded, always in powers of 1024, as is usual for memory: for example "139.7 GiB".
@@ -49,8 +48,7 @@ double in_a_second(std::string_view unit);
 /// Formats a time with four significant digits in the given unit: "5617 us".
 std::string format_seconds_in(double seconds, std::string_view unit);
 
-/// Formats a number with four significant digits, without an exponent if it is of ordinary size: "95.21", "0.9412",
-/// "4266".
+/// Formats a number with four significant digits, without an exponent if not extreme: "95.21", "0.9412", "4266".
 std::string format_significant(double value);
 
 /// Returns whether the unit counts objects, such as copies and launches.

@@ -122,8 +122,7 @@ std::string Activities::turn_on() {
   return {};
 }
 
-/// Enables all activity kinds. Failures for events and overheads are ignored, because a recording is useful without
-/// them.
+/// Enables all activity kinds. Ignores failures for events and overheads, which are not essential.
 CUptiResult Activities::enable_kinds() {
   for (const CUpti_ActivityKind kind : kKinds) {
     const CUptiResult result = api_.enable(kind);
@@ -143,8 +142,7 @@ void Activities::choose_callbacks(CUpti_SubscriberHandle subscriber) {
   }
 }
 
-/// Enables the records of relevant CUDA calls only. PyTorch, for example, asks for the current device before every
-/// other call.
+/// Enables the records of relevant CUDA calls only. PyTorch, for example, asks for the device very often.
 void Activities::choose_calls(CUpti_CallbackDomain domain, CUpti_ActivityKind all,
                               CUptiResult (*enable_call)(CUpti_CallbackId, std::uint8_t)) {
   if (enable_call == nullptr) {

@@ -66,8 +66,7 @@ std::vector<std::string> folders_of_runtimes() {
 std::vector<Place> places(const std::optional<std::string>& path) {
   if (path) return {{*path, RTLD_NOW | RTLD_LOCAL}};
   std::vector<Place> all;
-  // First reuse a CUPTI library that is already loaded, because two of them in a process would conflict over the
-  // driver.
+  // First reuse a CUPTI library that is already loaded, because two would conflict over the driver.
   for (const char* name : {"libcupti.so.13", "libcupti.so.12"}) all.push_back({name, RTLD_NOW | RTLD_NOLOAD});
   // Next look near the program's own CUDA runtime, in the folder layouts of Python packages and of the CUDA Toolkit.
   for (const std::string& folder : folders_of_runtimes()) {

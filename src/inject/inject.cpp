@@ -19,8 +19,7 @@ using recording::Time;
 
 namespace {
 
-/// Writes the last records. Only the first call has an effect; it may come from the flusher's thread or from the thread
-/// that ends the process.
+/// Writes the last records. Only the first call has an effect: by the flusher's thread or the exiting thread.
 void end_recording(Recorder& recorder) {
   static std::atomic_flag begun;
   if (!recorder.is_live() || begun.test_and_set()) return;
@@ -120,8 +119,8 @@ void at_exit() {
 }
 
 /// Starts recording with CUPTI. Then registers the exit handler again: exit handlers run in reverse order of
-/// registration, ours must run before CUPTI's, and CUPTI registers its handler when it is loaded. A second run of our
-/// handler has no effect.
+/// registration, ours must run before CUPTI's, and CUPTI registers its handler when it is loaded. Its second run has no
+/// effect.
 void record_cuda(Recorder& recorder) {
   recorder.expect_cupti();
   if (Activities* const activities = Activities::start(recorder)) {

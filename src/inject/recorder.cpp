@@ -47,8 +47,7 @@ Time process_begin() {
 }
 
 /// Returns the start time of the program that runs in this process. `number` is 1, and higher after each exec. After an
-/// exec the system still reports the start of the process, so the time at which this library was loaded is used
-/// instead.
+/// exec the system still reports the start of the process, so the time of loading this library is used.
 Time begin_of_life(int number) {
   const Time loaded = now();
   const Time started = number > 1 ? 0 : process_begin();
@@ -62,8 +61,7 @@ struct ProcessState {
   bool is_barred = false;
 };
 
-/// Returns a reference to the only instance, which is a singleton because the callbacks carry no context. Never
-/// destroyed, like the recorder.
+/// Returns a reference to the singleton, which exists because callbacks carry no context. Never destroyed.
 ProcessState*& life() {
   static ProcessState* one = new ProcessState;  // NOLINT(cppcoreguidelines-owning-memory): see above
   return one;

@@ -37,8 +37,7 @@ class WantedTime {
  private:
   recording::Time begin_ = 0;
   recording::Time end_ = ~recording::Time{0};
-  /// Start time of the first requested NVTX range; the largest Time before that range begins; 0 if no range is
-  /// requested.
+  /// Start time of the first requested NVTX range; the largest Time before it begins; 0: none requested.
   std::atomic<recording::Time> by_range_ = 0;
 };
 

@@ -77,8 +77,7 @@ std::string text_of(void* address) {
          file;
 }
 
-/// Returns whether the frame is in CUDA or in this library. Every stack begins with such frames, which write() leaves
-/// out.
+/// Returns whether the frame is in CUDA or in this library. Stacks begin with such frames; write() drops them.
 bool is_of_tool(std::string_view frame) {
   constexpr std::array<std::string_view, 3> kLibraries{"(libcuda.so", "(libcupti.so", "(libxferbench-inject"};
   return std::ranges::any_of(kLibraries, [frame](std::string_view l) { return frame.find(l) != frame.npos; });

@@ -19,8 +19,7 @@ void keep_known(std::optional<T>& now, const std::optional<T>& before) {
   if (!now) now = before;
 }
 
-/// Adds the increase of a counter between two readings. A counter that decreased was reset because the driver was
-/// reloaded.
+/// Adds the increase of a counter between two readings. A decrease means that the driver reset it.
 void add_moved(std::optional<std::uint64_t>& sum, const std::optional<std::uint64_t>& before,
                const std::optional<std::uint64_t>& now) {
   if (!before || !now) return;
@@ -186,8 +185,7 @@ void Tally::count(const GpuState& before, const GpuState& now) {
 
 SoakGpu Tally::gpu_of(const GpuState& before, const GpuState& now) {
   SoakGpu gpu{.gpu = now.gpu, .health = now.health, .clocks = now.clocks};
-  // Changes that already existed at the first reading are not counted, because some are usual under load and last for
-  // hours.
+  // Changes that already existed at the first reading are not counted, because some last for hours under load.
   for (const HealthChange& change : health_changes({before.health, now.health})) {
     if (!change.lasts) gpu.changes.push_back(change.sentence);
   }

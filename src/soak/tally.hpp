@@ -51,8 +51,7 @@ class Tally {
   SoakInterval close(const Moment& now, const std::vector<GpuState>& states);
 
   [[nodiscard]] const SoakTotals& so_far() const { return totals_; }
-  /// Returns the length in seconds of the first part, whose rates are the baseline: 300, or a tenth of the test if
-  /// shorter.
+  /// Returns the length in seconds of the first part, whose rates are the baseline: 300, or less in short tests.
   [[nodiscard]] static double first_minutes(const SoakSettings& settings);
 
  private:
@@ -83,8 +82,7 @@ class Tally {
 void add_loss(SoakTotals& totals, const std::string& at, const std::string& reason);
 
 /// Returns whether the test has passed: no wrong byte, no drop of a rate, no lost GPU, no critical error (Xid) and no
-/// uncorrectable memory error. Corrected errors and resent packets are reported but are not failures, because error
-/// correction has worked.
+/// uncorrectable memory error. Corrected errors and resent packets are reported but are not failures.
 bool is_healthy(const SoakTotals& totals);
 
 }  // namespace xferbench::soak

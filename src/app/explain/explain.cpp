@@ -69,16 +69,14 @@ std::vector<double> baseline_times(const Recording& r, const RecordedRun& run, c
   return std::ranges::all_of(baseline, [](double seconds) { return seconds > 0; }) ? baseline : std::vector<double>();
 }
 
-/// Returns the wall time in seconds that the parent process measured. It is more exact than the times that the process
-/// recorded itself.
+/// Returns the wall time in seconds that the parent process measured. It is more exact than the recorded times.
 std::optional<double> wall_time(Recording& r, const RecordedRun& run, const Part& part) {
   if (!part.is_program || is_simulated(r) || !is_whole(r, run)) return std::nullopt;
   r.process.begin = run.begin;
   return run.seconds();
 }
 
-/// With --from, moves the start of the process to the time at which recording began, because nothing earlier was
-/// recorded.
+/// With --from, moves the start of the process to when recording began, because nothing earlier was recorded.
 void begin_at_recording(Recording& r, const RecordedRun& run) {
   recording::Process& process = r.process;
   const recording::Time begin = process.begin > 0 ? process.begin : process.loaded;

@@ -53,8 +53,7 @@ std::optional<fs::path> cache_folder() {
   return std::nullopt;
 }
 
-/// Returns the UUID of the GPU whose limits are needed: the GPU of the process with the most copies and kernels; empty
-/// if unknown.
+/// Returns the UUID of the GPU used by the process with the most copies and kernels; empty if unknown.
 std::string uuid_of(const std::vector<Recording>& recordings) {
   std::string uuid;
   std::size_t most = 0;
@@ -70,8 +69,8 @@ std::string uuid_of(const std::vector<Recording>& recordings) {
   return uuid;
 }
 
-/// Measures the limits in a child process, so that this process does not initialize CUDA. Returns why it failed; empty
-/// on success.
+/// Measures the limits in a child process, so that this one does not initialize CUDA. Returns an error; empty on
+/// success.
 std::string measure(const std::string& file, const std::vector<std::string>& flags, const Variables& variables) {
   std::vector<std::string> words{"/proc/self/exe", "--suite", "limits", "--json", file};
   words.insert(words.end(), flags.begin(), flags.end());
@@ -110,8 +109,7 @@ std::optional<Report> kept(const fs::path& file, const std::string& uuid) {
   return std::nullopt;
 }
 
-/// Stores the limits in the cache. Ignores a failed write, for example in a read-only home folder: the next run then
-/// measures again.
+/// Stores the limits in the cache. If writing fails (read-only home folder), the next run measures again.
 void keep(const Report& report, const fs::path& file) {
   try {
     std::error_code failed;

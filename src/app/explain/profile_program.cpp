@@ -34,8 +34,7 @@ constexpr const char* kHowToGetLibrary =
     "install the package xferbench-inject, or build with CUDA and CUPTI's headers (they come with the CUDA Toolkit, in "
     "package cuda-cupti-dev)";
 
-/// Returns the path of the profiling library, which is next to the executable or in the installation; empty if this
-/// build has none.
+/// Returns the path of the profiling library, next to the executable or installed; empty if this build has none.
 std::string library() {
   std::error_code unknown;
   for (const fs::path& place : plugin_paths(kLibrary)) {

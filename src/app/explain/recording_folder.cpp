@@ -35,8 +35,7 @@ std::vector<Recording> read_recordings(const fs::path& folder, std::vector<std::
 
 namespace {
 
-/// Throws if the path is not a folder. The message explains the most frequent mistake: the path of a program in place
-/// of the folder of a recording.
+/// Throws if the path is not a folder. The message explains the likely mistake: a program in place of a recording.
 void refuse_what_is_no_folder(const std::string& path) {
   std::error_code unknown;
   if (fs::is_directory(path, unknown)) return;

@@ -26,13 +26,12 @@ struct RecordingFolder {
   /// 0: none
   int given_up = 0;
   std::string no_trace{};  ///< why nothing could be recorded, as a sentence
-  /// Returns the exit code of the program as a shell reports it: 128 plus the signal number if a signal ended the
-  /// program.
+  /// Returns the program's exit code as a shell reports it: 128 plus the signal number if a signal ended it.
   [[nodiscard]] int code() const { return run.signal > 0 ? 128 + run.signal : run.exit_code; }
 };
 
-/// Returns all recordings in a folder, sorted by file name. An unreadable recording only adds a warning, because the
-/// others are still useful.
+/// Returns all recordings in a folder, sorted by file name. An unreadable one only adds a warning, as the others are
+/// useful.
 std::vector<Recording> read_recordings(const std::filesystem::path& folder, std::vector<std::string>& warnings);
 
 /// Reads the folder that the command names. Throws InputError if the path is not a folder or the folder contains no

@@ -21,8 +21,7 @@ namespace xferbench::app {
 
 namespace {
 
-/// Runs in the child process. Restores SIGPIPE and SIGXFSZ, which this program ignores (app/process.hpp), and executes
-/// the program.
+/// Runs in the child process. Restores SIGPIPE and SIGXFSZ, which app/process.hpp ignores, and executes the program.
 [[noreturn]] void exec_program(std::vector<std::string> words, const Variables& variables, StandardOutput output,
                                const sigset_t& mask, int report) {
   for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_DFL);
@@ -42,8 +41,7 @@ namespace {
   _exit(127);  // exit code that shells use for a command that cannot be run
 }
 
-/// Returns the error number that the child writes to the pipe if exec fails; 0 if exec succeeded, which closes the
-/// pipe.
+/// Returns the errno that the child writes to the pipe if exec fails; 0 if exec succeeded, which closes the pipe.
 int exec_error(int pipe) {
   int error = 0;
   ssize_t got = 0;
@@ -72,8 +70,7 @@ int take_signal(const sigset_t& signals, const timespec& timeout, siginfo_t& inf
   return signal;
 }
 
-/// Waits for the child and forwards signals to it. Ctrl-C is not forwarded, because the terminal sends it to both
-/// processes.
+/// Waits for the child and forwards signals to it. Ctrl-C is not, as the terminal sends it to both.
 WaitResult wait_for(pid_t child, const sigset_t& signals) {
   WaitResult waited;
   siginfo_t info{};

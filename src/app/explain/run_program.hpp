@@ -24,8 +24,7 @@ struct ProgramEnd {
   [[nodiscard]] double seconds() const { return 1e-9 * static_cast<double>(end - begin); }
   /// The exit code as a shell reports it: 128 + `signal` if a signal ended the program.
   [[nodiscard]] int code() const { return signal > 0 ? 128 + signal : exit_code; }
-  /// Returns the signal by which the user stopped the program; 0 if none arrived or the program's exit code is 0
-  /// nevertheless.
+  /// Returns the signal by which the user stopped the program; 0 if none arrived or the exit code is 0 anyway.
   [[nodiscard]] int given_up() const { return code() != 0 ? interrupted : 0; }
 };
 

@@ -223,8 +223,7 @@ int fleet_exit_code(const Report& report) {
   std::_Exit(static_cast<int>(ExitCode::failed));
 }
 
-/// Called by the watchdog thread of rank 0 if the measuring thread of rank 0 is blocked. Saves the report and ends the
-/// process.
+/// Called by rank 0's watchdog thread if rank 0's measuring thread is blocked. Saves the report and ends the process.
 [[noreturn]] void abort_as_rank0(const Alarm& alarm, const cli::RunCommand& command, const RankSession& session,
                                  LiveReport& live, FleetRun& run) {
   if (alarm.kind == Alarm::Kind::stuck) {

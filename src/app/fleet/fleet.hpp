@@ -7,8 +7,7 @@
 namespace xferbench::app {
 
 /// Measures together with the other MPI ranks; rank 0 prints and writes the files. Returns the exit code, which is the
-/// same on all ranks. Does not return if a rank stops answering: the process then ends, because MPI could not be
-/// finalized.
+/// same on all ranks. If a rank stops answering, the process ends, because MPI could not be finalized.
 int run_in_fleet(cli::RunCommand command, const Launch& launch);
 
 }  // namespace xferbench::app

@@ -204,8 +204,7 @@ void FleetRun::collect() {
   const std::vector<std::string> texts = gather(session_.ranks(), mine, timeout_, "the results of " + at_);
   unsent_.reset();
   if (live_ != nullptr) keep(texts);
-  // Wait for rank 0 with a longer timeout: while rank 0 writes large files to a slow disk, it must not be taken for a
-  // rank that hangs.
+  // Wait for rank 0 with a longer timeout: rank 0 may be writing large files to a slow disk.
   static_cast<void>(broadcast(session_.ranks(), "", 0, timeout_while_rank0_writes(timeout_), "rank 0 writing " + at_));
 }
 

@@ -52,8 +52,7 @@ class FleetRun {
  private:
   using Ranks = std::vector<int>;
   using Moments = std::map<std::string, std::vector<Lockstep::Moments>>;
-  /// A case to measure at one concurrency (`pace`: which ranks measure at the same time), with the pass counts of all
-  /// turns so far.
+  /// A case to measure at one concurrency (`pace`: which ranks measure at the same time), with its pass counts so far.
   struct Step {
     std::size_t number = 0;  ///< index of the case
     RankConcurrency pace = RankConcurrency::all;
@@ -73,8 +72,7 @@ class FleetRun {
   /// Called at rank 0: adds the results of all ranks, given as JSON texts, to the report.
   void keep(const std::vector<std::string>& texts);
   [[nodiscard]] RunContext context();
-  /// Splits `ranks` into groups. The ranks of a group measure at the same time, and the groups measure one after the
-  /// other.
+  /// Splits `ranks` into groups. The ranks of a group measure at the same time, the groups one by one.
   [[nodiscard]] std::vector<Ranks> groups(const Step& step, const Ranks& ranks) const;
   [[nodiscard]] std::vector<fleet::Retest> retests();
   void note_passes(Step& step, bool alone);

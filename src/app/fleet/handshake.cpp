@@ -114,8 +114,8 @@ namespace {
 
 // --- What rank 0 checks ----------------------------------------------------------------------------------------------
 
-/// The different values of one property of the ranks, such as the driver version, each with the ranks that have it. The
-/// most frequent value is first.
+/// The different values of one property of the ranks, such as the driver, with the ranks that have each value; the most
+/// frequent first.
 using Alike = std::vector<std::pair<std::string, std::vector<int>>>;
 
 template <class Fact>
@@ -127,8 +127,7 @@ Alike alike(const RankHandshakes& ranks, const Fact& fact) {
   return all;
 }
 
-/// Returns for example "ranks differ in their driver: 580.1 on ranks 0 to 6, 570.2 on rank 7"; empty if all ranks
-/// agree.
+/// Returns for example "ranks differ in their driver: 580.1 on ranks 0 to 6, 570.2 on rank 7"; empty if all agree.
 std::string difference(const char* what, const Alike& facts) {
   if (facts.size() < 2) return {};
   std::vector<std::string> parts;
@@ -222,8 +221,7 @@ Problem first_problem(const RankHandshakes& all) {
   return {first->problem.code, std::move(text)};
 }
 
-/// Returns how the command of rank 0 differs from that of the first rank that has another command; empty if all
-/// commands are the same.
+/// Returns how rank 0's command differs from that of the first rank with another one; empty if all are the same.
 std::string different_settings(const RankHandshakes& all) {
   const SharedSettings& first = all.front().settings;
   const auto other = std::ranges::find_if(all, [&](const RankHandshake& one) { return one.settings != first; });

@@ -1,5 +1,4 @@
-// The handshake of a fleet: before measuring, every rank reports its machine and settings, and rank 0 checks that they
-// fit together.
+// The handshake of a fleet: before measuring, ranks report their machines and settings, which rank 0 compares.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +25,7 @@ struct Problem {
 /// Runs `body` and returns the exception that it throws as a problem. If `body` throws none, the problem has code 0.
 Problem problem_of(const std::function<void()>& body);
 
-/// Names and values of settings that must be the same on all ranks, because they decide which collective calls a rank
-/// makes.
+/// Names and values of settings that must be equal on all ranks, because they decide which collective calls are made.
 using SharedSettings = Labels;
 SharedSettings shared_settings_of(const cli::RunCommand& command);
 
@@ -46,8 +44,7 @@ using RankHandshakes = std::vector<RankHandshake>;
 /// Collective operation. Returns the handshakes of all ranks at rank 0 and an empty list on other ranks.
 RankHandshakes exchange_handshakes(Communicator& mpi, RankHandshake mine, const Timeout& timeout);
 
-/// Returns why the fleet cannot measure. If several ranks have a problem, it is the problem of the lowest one, with its
-/// exit code.
+/// Returns why the fleet cannot measure. If several ranks have a problem, uses that of the lowest one.
 Problem handshake_problem(const RankHandshakes& all, bool share_gpus);
 
 /// Returns the differences between ranks that do not prevent measuring, as sentences without a full stop.

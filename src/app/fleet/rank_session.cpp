@@ -144,8 +144,7 @@ std::optional<int> start(RankSession& session, const Launch& launch) {
   }
 }
 
-/// Returns an exit code if the launcher started several ranks but MPI sees only one, because each rank would then
-/// measure alone.
+/// Returns an exit code if the launcher started several ranks but MPI sees only one: each would then measure alone.
 std::optional<int> refuse_singletons(const Launch& launch, const Communicator& mpi) {
   if (launch.size.value_or(1) <= 1 || mpi.size() > 1) return {};
   if (may_print(launch)) {
@@ -158,8 +157,7 @@ std::optional<int> refuse_singletons(const Launch& launch, const Communicator& m
 }
 
 /// Opens the GPU, starts MPI and returns this rank's handshake. If the launcher gives the local rank number, the GPU is
-/// opened first. Otherwise MPI must be started first to give that number. If MPI cannot be started, sets
-/// `session.refusal`.
+/// opened first. Otherwise MPI must be started first to give it. Sets `session.refusal` if MPI fails.
 RankHandshake begin(RankSession& session, cli::RunCommand& command, const Launch& launch) {
   // Ranks that wait in MPI get a longer time limit, so that a rank whose GPU hangs reports it before they give up.
   constexpr double kForOthers = 5;  // seconds
@@ -186,8 +184,7 @@ RankHandshake begin(RankSession& session, cli::RunCommand& command, const Launch
   return mine;
 }
 
-/// Collective operation: sends rank 0's decision to all ranks, which is whether they can measure and the node of each
-/// rank.
+/// Collective operation: rank 0 sends all ranks its decision whether they can measure, and the node of each rank.
 void agree(RankSession& session, const RankHandshakes& all, const cli::RunCommand& command, const Timeout& timeout) {
   const Problem problem = session.is_rank0() ? handshake_problem(all, command.fleet.share_gpus) : Problem{};
   if (const int code = broadcast_exit_code(*session.mpi, problem, timeout); code != 0) {
@@ -212,8 +209,7 @@ Fleet fleet_of(const RankSession& session, RankHandshakes all, bool quiet) {
   return fleet;
 }
 
-/// Returns the parameters of the simulated network. Values that the profile file does not give are the defaults of
-/// NetworkProfile.
+/// Returns the parameters of the simulated network. NetworkProfile has defaults for missing values.
 NetworkProfile network_of(const ModelledRank::Network& said, std::uint64_t seed) {
   NetworkProfile network{.seed = seed};
   const auto hop = [](const std::optional<ModelledRank::Way>& way, NetworkProfile::Hop& usual) {
