@@ -21,9 +21,9 @@ struct AbortContext {
 /// Returns the text that explains why the case failed during which the GPU stopped responding.
 std::string stuck_reason(const Alarm& alarm);
 
-/// Saves the files, prints what happened and the table, and ends the process. The exit code is ExitCode::stuck,
-/// `failed` for a rank of a fleet, or that of an interrupted run. For the watchdog's thread: the measuring thread may
-/// be in a driver call that never returns, so it cannot be asked to end, and nothing it uses may be destroyed.
+/// Called by the watchdog thread: saves the files, prints what happened and the table, and ends the process. The exit
+/// code is ExitCode::stuck, `failed` for a rank of a fleet, or that of an interrupted run. The measuring thread may be
+/// in a driver call that never returns, so it cannot be asked to end, and nothing it uses may be destroyed.
 [[noreturn]] void abort_run(const Alarm& alarm, const AbortContext& last);
 
 }  // namespace xferbench::app

@@ -186,7 +186,7 @@ void refuse_more_turns_than_samples(const cli::RunCommand& command) {
   }
 }
 
-/// Prints the cases; touches no device.
+/// Prints the cases for --dry-run, without using a device.
 int dry_run(const cli::RunCommand& command) {
   std::string text;
   for (const PlannedCase& c : with_suite(command).cases) {

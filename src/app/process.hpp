@@ -5,10 +5,9 @@ namespace xferbench {
 
 /// Sets up the process, so that some conditions which would end or mislead it become ordinary errors:
 /// - A missing standard descriptor is opened, so that no file that is opened later becomes standard error and receives
-/// messages. Writing to a missing standard output still fails.
+///   messages. Writing to a missing standard output still fails.
 /// - If memory is exhausted anywhere, the program ends with a message and the right exit code.
-/// - Writing to a pipe without a reader or to a file at its size limit fails, and no signal (SIGPIPE, SIGXFSZ) ends the
-/// program.
+/// - Writing to a pipe without a reader or to a file at its size limit fails, and no signal (SIGPIPE, SIGXFSZ) ends it.
 class ProcessSetup {
  public:
   ProcessSetup();

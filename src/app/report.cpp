@@ -147,7 +147,7 @@ Shows shown_of_run(const cli::ReportCommand& command, xferbench::compare::Proces
   };
 }
 
-/// Shows one run, the comparison of two runs, or several runs side by side. Files may be processes of one run.
+/// Shows one run, the comparison of two runs, or several runs side by side. Some files may be from the same run.
 Shows shown_of_runs(const cli::ReportCommand& command, const std::vector<std::string>& files,
                     const xferbench::compare::Options& options) {
   std::vector<xferbench::compare::Processes> runs = xferbench::compare::runs_of(read_reports(files));

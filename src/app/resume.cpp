@@ -46,7 +46,7 @@ std::string text_of(const std::vector<std::pair<std::string, std::string>>& vari
   return fmt::format("{}", fmt::join(all, " "));
 }
 
-/// Returns whether every result belongs to a case of the command. A suite's cases are not known yet.
+/// Returns whether every result belongs to a case of the command. True for a suite, whose cases are unknown here.
 bool makes_all(const cli::RunCommand& run, const Report& report) {
   if (run.suite) return true;
   std::set<std::string> keys;

@@ -17,7 +17,7 @@ namespace xferbench::app {
 /// A results file, and the command that produced it.
 struct StoredRun {
   std::string file;
-  ResultsFile json;  ///< the file, locked
+  ResultsFile json;  ///< the open file, which is locked against other processes
   Report report;
   cli::RunCommand command;  ///< command of the original run, without its output files
 };

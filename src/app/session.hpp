@@ -1,5 +1,4 @@
-// Functions that all measuring commands share: open the device, begin a report, print warnings and choose the exit
-// code.
+// Functions that all measuring commands share, for example to open the device and to choose the exit code.
 #pragma once
 
 #include <memory>

@@ -83,7 +83,7 @@ class ExcludedCases {
 /// A measured case and the value of its headline (main measurement).
 struct Measured {
   std::string key;      ///< key of the case in its results file
-  PlannedCase planned;  ///< the case with the kinds that its scenario declares
+  PlannedCase planned;  ///< the case with each parameter in the AxisKind that its scenario declares
   const Measurement* headline = nullptr;
 };
 

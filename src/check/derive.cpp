@@ -41,8 +41,8 @@ double squares_about(const LogsOfCase& logs, double mean) {
 /// The spread between runs, estimated from all cases together and the assumed spread.
 struct CommonSpread {
   double variance = 0;
-  double freedom = 0;  ///< degrees of freedom that the runs add; 0: no case has several runs
-  double shown = 0;    ///< variance that the runs alone show
+  double freedom = 0;  ///< degrees of freedom of the variance between the given runs; 0 if no case has several runs
+  double shown = 0;    ///< variance between the given runs, without the assumed spread
 
   CommonSpread(std::span<const LogsOfCase> cases, double assumed) {
     double squares = 0;

@@ -156,7 +156,7 @@ struct CheckCommand {
 
 /// Derives limits from runs that are known to be good.
 struct ExpectCommand {
-  std::vector<std::string> good;  ///< results files of good runs; "-" is standard input
+  std::vector<std::string> good;  ///< results files of runs that are known to be good; "-" is standard input
   std::string output = "-";       ///< file for the expectations; "-" is standard output
   bool allow_simulated = false;   ///< simulated runs are accepted
   bool allow_doubtful = false;    ///< accept runs that were cut off, have failed cases or were not verified
@@ -210,7 +210,7 @@ struct ExplainCommand {
 
 /// Runs the soak test, which keeps GPUs busy and checks them.
 struct SoakCommand {
-  std::vector<std::string> arguments;  ///< the whole command line, for the record
+  std::vector<std::string> arguments;  ///< the whole command line, which is stored in the results file
   DeviceChoice device;
   SoakSettings settings;  ///< options of the test; if `settings.loads` is empty, all loads that the machine can run
   std::optional<double> seconds;      ///< duration in seconds; absent if not given

@@ -46,7 +46,7 @@ class Progress {
   std::size_t cases_;
   std::size_t turns_;
   std::size_t turns_done_ = 0;  // number of finished case visits (a case in one pass), over all passes
-  std::string where_;           // for example "[3/12]"
+  std::string where_;           // number of the current case and of all cases, for example "[3/12]"
   std::string key_;
   std::atomic<bool> shown_ = false;  // atomic because the watchdog thread also clears the line
   Time begun_;

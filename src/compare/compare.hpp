@@ -48,7 +48,7 @@ enum class Verdict {
   missing,       ///< the base side has a number, but the new side has none or fails
   improved,      ///< significantly better, and the whole interval is beyond the threshold
   changed,       ///< as certain as `regressed` or `improved`, for a number of which neither direction is better
-  inconclusive,  ///< none of the other verdicts is certain
+  inconclusive,  ///< the data is not sufficient for any of the other verdicts
   same,          ///< the whole interval of the ratio lies within the threshold
   added,         ///< the new side has a number, but the base side has none; shown as "new"
 };
@@ -62,8 +62,8 @@ constexpr auto texts_of(Verdict) {
 /// The statistical test that decided about a case.
 enum class TestUsed {
   none,   ///< there are too few numbers for a test
-  ranks,  ///< Mann-Whitney
-  welch,  ///< Welch's t on the logarithms of the processes' medians
+  ranks,  ///< the Mann-Whitney test
+  welch,  ///< Welch's t-test on the logarithms of the processes' medians
 };
 constexpr auto texts_of(TestUsed) { return std::to_array<std::string_view>({"none", "mann-whitney", "welch-t"}); }
 
@@ -149,7 +149,7 @@ struct Comparison {
   std::string matched{};                 ///< sentence without its full stop that says how ranks are matched
   std::vector<Difference> differences;
   std::vector<std::string> warnings;  ///< sentences without their full stop
-  std::vector<Row> rows;              ///< in the order of the base's files, followed by cases that only new has
+  std::vector<Row> rows;              ///< in the order of the base files, followed by cases that only the new side has
   std::size_t not_compared = 0;       ///< number of cases without a number on either side
   std::vector<std::string> failing;   ///< cases that fail on both sides, with the reason on the new side
   Outcome outcome;

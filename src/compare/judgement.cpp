@@ -212,7 +212,7 @@ void warn_of_common_shift(Comparison& comparison) {
                   percent(std::expm1(std::abs(common))), common > 0 ? "slower" : "faster"));
 }
 
-/// For example "2 % in the median case, 4.1 % in the worst case"; empty if no row has the number.
+/// Returns for example "2 % in the median case, 4.1 % in the worst case"; empty if no row has the number.
 template <class Number>
 std::string median_and_max(const std::vector<Row>& rows, const Number& number) {
   const std::optional<double> of_middle = middle(rows, number);

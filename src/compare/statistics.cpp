@@ -125,8 +125,9 @@ const std::vector<double>& MannWhitney::distribution(std::size_t n, std::size_t 
   const auto [at, is_new] = distributions_.try_emplace({n, m});
   std::vector<double>& cumulative = at->second;
   if (!is_new) return cumulative;
-  // ways[k][u]: arrangements of k samples among those of the other side that give u. When the other side gets one more
-  // sample, the greatest of the k is either greater than it, which adds `others` to u, or it is not.
+  // ways[k][u] is the number of orders of k samples of one side and `others` samples of the other side in which the
+  // statistic is u. The greatest of the k samples is either greater than all others, which adds `others` to u, or it is
+  // not.
   const std::size_t size = n * m + 1;
   std::vector<std::vector<double>> ways(n + 1, std::vector<double>(size, 0));
   for (auto& row : ways) row[0] = 1;

@@ -43,7 +43,7 @@ struct Axis {
   std::string tuning{};          ///< values that `tune` tries if the flag is not given; if empty, the defaults
   bool tuned_without = false;    ///< if true, `tune` also tries cases without the axis
   std::string implicit_value{};  ///< value of the flag if it is given without one; if empty, the flag needs a value
-  std::string help{};            ///< one line
+  std::string help{};            ///< one-line description for help
   std::vector<std::string> choices{};  ///< legal words, for AxisKind::choice and AxisKind::gpus
   std::string example{};               ///< for AxisKind::text and AxisKind::file: an example value
   char joined_by = '+';                ///< for AxisKind::gpus: separator of the numbers; 0: only one number is legal

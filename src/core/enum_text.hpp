@@ -1,6 +1,8 @@
 // Converts enumerators to the words that files, tables and messages use.
 //
 // The words of an enumeration are listed once, in order, next to its declaration:
+//   enum class Stop { ci, budget };
+//   constexpr auto texts_of(Stop) { return std::to_array<std::string_view>({"ci", "budget"}); }
 #pragma once
 
 #include <array>

@@ -43,7 +43,7 @@ void add_once(std::vector<T>& all, const T& one, std::size_t most) {
   if (all.size() < most && std::ranges::find(all, one) == all.end()) all.push_back(one);
 }
 
-/// Merges two readings of a GPU in one interval.
+/// Merges two readings of a GPU in one interval: keeps the worse of each value.
 GpuState worse_of(const GpuState& before, GpuState now) {
   keep_worse(now.health.temperature, before.health.temperature, std::greater<>());
   keep_worse(now.health.power, before.health.power, std::greater<>());
