@@ -1,6 +1,7 @@
 // The program's command line in CLI11: one subcommand for each scenario and each other command, their flags, and the
 // variables that receive the values. Flags of runs belong to the program and CLI11 also finds them after a command, so
-// that they may stand anywhere; Known::taken lists those that a command accepts. Nothing else uses CLI11.
+// that they may stand anywhere; Known::taken lists those that a command accepts. Only files that include
+// this header use CLI11.
 #pragma once
 
 #include <CLI/CLI.hpp>

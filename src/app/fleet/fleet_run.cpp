@@ -112,7 +112,7 @@ RunContext FleetRun::context() {
 void FleetRun::measure_all(std::vector<Step>& steps, unsigned round, std::size_t turns) {
   const RunContext bench = context();
   const RunObserver observer{};
-  // A case that is measured at several concurrencies (numbers of ranks at once) has one entry for each of them.
+  // A case that is measured at several concurrencies (which ranks measure at once) has one entry for each of them.
   std::vector<PlannedCase> cases;
   for (const Step& step : steps) cases.push_back(command_.cases[step.number]);
   InterleavedRuns runs(cases, bench, observer, turns);
