@@ -1,4 +1,4 @@
-// Compares paths: which one is faster, at which sizes, and by how much.
+// Compares paths (ways of copying, measured at several sizes): which one is faster, at which sizes, and by how much.
 #include "run/findings.hpp"
 
 #include <fmt/format.h>
@@ -25,7 +25,7 @@ using model::Relation;
 
 // --- Two paths -------------------------------------------------------------------------------------------------------
 
-/// A size rounded to two digits: interpolation between neighbouring sizes is no more precise.
+/// Formats a size rounded to two significant digits, because interpolation between measured sizes is not more precise.
 std::string rough_size(double bytes) {
   double unit = 1;
   while (bytes >= 1024 * unit && unit < static_cast<double>(TiB)) unit *= 1024;
@@ -46,14 +46,14 @@ std::string at_all_sizes(double smallest, double largest) {
   return fmt::format("at every size measured ({})", sizes_text(smallest, largest));
 }
 
-/// A path with its value of the compared label, and its other labels.
+/// One path to compare: `value` is its value of the compared label, `others` are its other labels.
 struct ComparedWay {
   const Path* path;
   std::string value;
   Labels others;
 };
 
-/// Two paths that differ only in the compared label, and how they compare.
+/// Two paths that differ only in the compared label, and the result of their comparison.
 struct WayPair {
   const ComparedWay& first;
   const ComparedWay& second;
@@ -62,7 +62,7 @@ struct WayPair {
   [[nodiscard]] const std::string& winner(bool first_faster) const { return first_faster ? first.value : second.value; }
 };
 
-/// Returns for example "h2d: " or "h2d, node 1: ". Words stand alone, numbers get the name of their label.
+/// Returns for example "h2d: " or "h2d, node 1: ". A label whose value is a number is preceded by its name.
 std::string prefix(const Labels& labels) {
   std::vector<std::string> parts;
   for (const auto& [name, value] : labels) {
@@ -72,14 +72,16 @@ std::string prefix(const Labels& labels) {
   return parts.empty() ? "" : fmt::format("{}: ", fmt::join(parts, ", "));
 }
 
-/// If no difference was found: the difference that is ruled out, as "; a difference of more than 3.1 % is ruled out".
+/// Returns the difference that the measurement rules out, for example "; a difference of more than 3.1 % is ruled out";
+/// empty if there is no such bound. For paths between which no difference was found.
 std::string excluded_text(double excluded) {
   return excluded > 0 && std::isfinite(excluded)
              ? fmt::format("; a difference of more than {} is ruled out", format_percent(excluded))
              : "";
 }
 
-/// Describes the sizes at which neither is faster, for example as "equally fast (within 1 %) at 2, not decided at 1".
+/// Describes the sizes at which neither path is faster, for example as "equally fast (within 1 %) at 2, not decided at
+/// 1".
 std::string undecided_text(const model::Comparison& o) {
   const std::size_t undecided = o.sizes - o.decided - o.equal;
   std::vector<std::string> parts;
@@ -117,8 +119,8 @@ std::string no_crossover_text(const WayPair& c) {
                      sizes_text(o.smallest, o.largest), factors, undecided_text(o));
 }
 
-/// Returns for example "about 23 KiB (21 to 26 KiB)", or if the sizes around the crossover are far apart "somewhere
-/// between 4 KiB and 64 KiB".
+/// Returns for example "about 23 KiB (21 to 26 KiB)". If the measured sizes around the crossover are too far apart to
+/// estimate it, returns "somewhere between 4 KiB and 64 KiB".
 std::string place_of(const model::Crossover& crossover) {
   if (!crossover.is_estimated()) {
     return fmt::format("somewhere between {} and {}", exact_size(crossover.measured_below),
@@ -194,15 +196,15 @@ std::vector<ComparedWay> compared_ways(std::span<const Path> paths, std::string_
   return all;
 }
 
-/// Whether two paths differ at most sizes, or which one is faster changes with size.
+/// Whether one path is faster than the other at most sizes, or the faster path changes with the size.
 bool differs(const model::Comparison& outcome) {
   return 2 * outcome.decided > outcome.sizes || !outcome.crossovers.empty();
 }
 
 // --- Many paths ------------------------------------------------------------------------------------------------------
 
-/// Two paths belong to one class if one is at most this many times as fast as the other, even if the difference is
-/// certain.
+/// Two paths belong to one class if at every size one is at most this many times as fast as the other, even where the
+/// difference is statistically significant.
 constexpr double kSmall = 1.05;
 
 using Class = std::vector<const ComparedWay*>;
@@ -213,7 +215,7 @@ model::Comparison compared(const ComparedWay* a, const ComparedWay* b) {
 
 bool belong_together(const model::Comparison& c) { return c.sizes > 0 && c.factors.high <= kSmall; }
 
-/// Puts each path into the first class with all of whose members it belongs together, or else into a new one.
+/// Puts each path into the first class in which it belongs together with every member, or into a new class.
 std::vector<Class> classes_of(const Class& all) {
   std::vector<Class> classes;
   for (const ComparedWay* e : all) {
@@ -225,7 +227,7 @@ std::vector<Class> classes_of(const Class& all) {
   return classes;
 }
 
-/// The shortest time at the largest size of a class; classes are sorted by it.
+/// Returns the shortest time, in seconds, of the class's paths at their largest size. Classes are sorted by it.
 double seconds_at_end(const Class& members) {
   double bytes = 0;
   double seconds = std::numeric_limits<double>::infinity();
@@ -245,11 +247,11 @@ std::string names_of(const Class& members) {
   return listed(names);
 }
 
-/// Summary of all pairs in a class.
+/// Summary of the comparisons of all pairs of paths in a class.
 struct Spread {
   bool equal = true;
   std::size_t decided = 0;
-  double factor = 1;  ///< largest certain ratio of two members' times
+  double factor = 1;  ///< largest statistically significant ratio of two members' times
   double excluded = 0;
 };
 
@@ -267,7 +269,7 @@ Spread spread_of(const Class& members) {
   return spread;
 }
 
-/// Describes the differences within a class.
+/// Describes the speed differences between the paths of a class.
 std::string spread_text(const Class& members, const std::string& where) {
   const Spread spread = spread_of(members);
   if (spread.equal) return fmt::format("equally fast (within 1 %) {}", where);
@@ -275,13 +277,13 @@ std::string spread_text(const Class& members, const std::string& where) {
   return fmt::format("differences found are at most {} {}", format_percent(spread.factor - 1), where);
 }
 
-/// Neighbouring sizes at which one class is always faster than another, or always slower.
+/// A range of consecutive sizes at all of which one class is faster than the other, or at all of which it is slower.
 struct SizeRange {
   Relation relation;
   Interval factors;
   double first, last;  ///< sizes in bytes
   std::size_t decided = 1;
-  std::size_t sizes = 1;  ///< number of sizes from `first` to `last`, undecided ones included
+  std::size_t sizes = 1;  ///< number of measured sizes from `first` to `last`, including those with Relation::undecided
 };
 
 using BySize = std::map<double, model::TransferPoint>;
@@ -292,8 +294,9 @@ BySize by_size(const ComparedWay* e) {
   return points;
 }
 
-/// The relation of all members of one class to all members of the other at a size; undecided if they do not agree.
-/// Nothing if a member lacks the size.
+/// Returns how the members of one class compare with those of the other at one size: the common relation of all pairs
+/// (undecided if pairs differ), and the range of the ratios of their times. Returns nothing if a member was not
+/// measured at this size.
 std::optional<std::pair<Relation, Interval>> standing(std::span<const BySize> members, std::span<const BySize> others,
                                                       double bytes) {
   std::set<Relation> relations;
@@ -315,7 +318,7 @@ std::optional<std::pair<Relation, Interval>> standing(std::span<const BySize> me
 
 struct Course {
   std::vector<SizeRange> size_ranges;
-  std::vector<double> sizes;  ///< sizes that all members of both classes have
+  std::vector<double> sizes;  ///< sizes, in bytes, at which every member of both classes was measured
 };
 
 Course course_of(const Class& members, const Class& reference) {
@@ -324,7 +327,7 @@ Course course_of(const Class& members, const Class& reference) {
   std::ranges::transform(members, std::back_inserter(own), by_size);
   std::ranges::transform(reference, std::back_inserter(other), by_size);
   Course course;
-  std::size_t since = 0;  // number of consecutive sizes with Relation::undecided since the last decided one
+  std::size_t since = 0;  // number of sizes with Relation::undecided since the last size with another relation
   for (const auto& [bytes, point] : own.front()) {
     const auto here = standing(own, other, bytes);
     if (!here) continue;
@@ -368,7 +371,8 @@ std::string where_of(const SizeRange& s, const Course& course) {
   return fmt::format(" at {} of {} sizes", s.decided, s.sizes) + (where == " at every size" ? "" : where);
 }
 
-/// Returns for example "pageable takes 1.2 to 6.0 times as long from 4 KiB on".
+/// Returns how one class compares with the reference class, for example "pageable takes 1.2 to 6.0 times as long from 4
+/// KiB on".
 std::string text_beside(const Class& members, const Class& reference) {
   const Course course = course_of(members, reference);
   const bool one = members.size() == 1;
@@ -430,13 +434,13 @@ Finding classes_finding(std::span<const ComparedWay> group, std::string_view axi
 void add_pairs(const std::vector<ComparedWay>& group, std::string_view axis, std::vector<Finding>& findings) {
   const auto add = [&](const ComparedWay& a, const ComparedWay& b, bool in_any_case) {
     const WayPair contest{a, b};
-    // With one size, the table above says everything.
+    // With a single size, the finding would only repeat the table of results.
     if (contest.outcome.sizes < 2 || (!in_any_case && !differs(contest.outcome))) return;
     findings.push_back(finding_of(contest, axis));
     findings.back().detail = group.size() > 2;
   };
   for (std::size_t i = 1; i < group.size(); ++i) add(group.front(), group[i], true);
-  // With many similar paths, not every pair needs a sentence.
+  // Sentences for all pairs of similar paths would be too many, so neighbours get one only if they differ.
   for (std::size_t i = 2; i < group.size(); ++i) add(group[i - 1], group[i], false);
 }
 

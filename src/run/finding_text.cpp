@@ -21,13 +21,13 @@ std::string listed(std::span<const std::string> names, std::size_t most, std::st
   const bool cut = names.size() > most;
   const auto first = names.first(cut ? most - 1 : names.size() - 1);
   const std::string last = cut ? fmt::format("{} more", names.size() - most + 1) : names.back();
-  // Names that contain commas are separated by semicolons.
+  // Use semicolons if a name contains a comma itself.
   const bool apart = has_comma(names);
   return fmt::format("{}{} {} {}", fmt::join(first, apart ? "; " : ", "), apart ? ";" : "", word, last);
 }
 
 std::string factor_text(double factor) {
-  constexpr double kTwoDecimals = 1.095;  // below, one decimal would say 1.0
+  constexpr double kTwoDecimals = 1.095;  // smaller factors would read 1.0 with one decimal
   constexpr double kNoDecimals = 9.95;
   const int decimals = factor < kTwoDecimals ? 2 : (factor < kNoDecimals ? 1 : 0);
   return fmt::format("{:.{}f}", factor, decimals);
@@ -51,7 +51,7 @@ std::string ratio_text(const model::Estimate& time, const model::Estimate& other
 
 namespace {
 
-/// The leading names, each once.
+/// Returns the names of the fastest results (model::Leaders), without duplicates.
 std::vector<std::string> ahead_in(const model::Leaders& front, std::span<const std::string> names) {
   std::vector<std::string> ahead;
   for (const std::size_t place : front.places) {

@@ -147,7 +147,8 @@ std::optional<double> number(const Case::Param* param) {
   return std::nullopt;
 }
 
-/// The axes that distinguish paths, or one that names a single path.
+/// Returns the axes whose values name a path: those in which the results differ, without `size_axis`. If there is none,
+/// returns the first axis with words as values.
 std::vector<std::string> naming_axes(std::span<const Result* const> results, std::string_view size_axis) {
   std::vector<std::string> axes = varying_axes(results);
   std::erase(axes, size_axis);
@@ -195,13 +196,14 @@ Finding fit_row(const Path& path, const char* range, const model::TransferFit& f
   return finding;
 }
 
-/// Adds the fits of a path. `briefly`: fits of partial ranges are marked as details.
+/// Adds findings with the latency and rate fitted to a path. If `briefly`, the fits of only small or only large sizes
+/// are marked as details.
 void add_fits(const Path& path, bool briefly, std::vector<Finding>& findings) {
   const model::TransferFits fits = model::fit_ranges(path.points);
   if (fits.all) findings.push_back(fit_row(path, "all", *fits.all));
   const auto add_part = [&](const char* range, const std::optional<model::TransferFit>& part,
                             const std::optional<model::TransferFit>& of) {
-    // A range with all sizes has already been fitted.
+    // If this range contains every size, its fit has already been added.
     if (!part || (of && part->points == of->points)) return;
     findings.push_back(fit_row(path, range, *part));
     findings.back().detail = briefly && fits.all;
@@ -225,7 +227,8 @@ std::string name_of(const Case& c, std::span<const std::string> axes) {
 
 namespace {
 
-/// Whether the axis differs between cases that have it. Others lack it because of another axis, or use its default.
+/// Whether two of the cases that have this axis differ in its value. A case may lack an axis because another axis rules
+/// it out.
 bool differs_in_metric(std::span<const Case* const> cases, const std::string& axis) {
   const Case::Param* first = nullptr;
   for (const Case* c : cases) {

@@ -20,7 +20,7 @@ bool contains(const std::optional<std::vector<std::string>>& words, std::string_
   return words && std::ranges::find(*words, word) != words->end();
 }
 
-/// The increase of a counter; 0 if it decreased, because reloading the driver resets counters.
+/// Returns by how much a counter grew; 0 if it decreased, because reloading the driver resets counters.
 template <class Count>
 Count grown(const std::optional<Count>& before, const std::optional<Count>& after) {
   return before && after && *after > *before ? *after - *before : 0;
@@ -40,7 +40,8 @@ void add_errors(const Health& before, const Health& after, Changes& changes) {
   }
 }
 
-/// Whether the GPU was active; otherwise the link may have trained down, and its generation means nothing.
+/// Whether the GPU was active at this reading. An idle GPU lowers its PCIe link generation, so that the reading says
+/// nothing about the slot.
 bool awake(const Health& health) { return health.throttle && !contains(health.throttle, "idle"); }
 
 void add_link(const Health& before, const Health& after, Changes& changes) {
@@ -59,7 +60,7 @@ void add_link(const Health& before, const Health& after, Changes& changes) {
   }
 }
 
-/// Returns for example " at 85 degrees C" or " at 698 W"; empty if unknown.
+/// Formats a reading, for example " at 85 degrees C" or " at 698 W"; empty if it is unknown.
 std::string at(const std::optional<double>& value, std::string_view unit) {
   return value ? fmt::format(" at {:.0f} {}", *value, unit) : "";
 }
@@ -67,7 +68,7 @@ std::string at(const std::optional<double>& value, std::string_view unit) {
 void add_clocks(const Health& before, const Health& after, Changes& changes) {
   const std::string heat = at(after.temperature, "degrees C");
   const std::string power = at(after.power, "W");
-  // Excludes reasons that are normal: an idle GPU, and clocks that a user has set (application clocks).
+  // Throttle reasons that are normal are left out: an idle GPU, and clocks that a user has set (application clocks).
   const std::array<std::pair<std::string_view, std::string>, 5> reasons{{
       {"power-cap", "the power limit reduces the GPU's clocks" + power + "; check nvidia-smi -q -d POWER"},
       {"hw-slowdown", "hardware slowdown: the GPU reduced its clocks" + heat + "; check its cooling and power supply"},
@@ -82,7 +83,7 @@ void add_clocks(const Health& before, const Health& after, Changes& changes) {
 }
 
 bool is_hot(const Health& health) {
-  constexpr double kNear = 3;  // degrees; sensors have a resolution of 1, and a chip under load varies by 1 or 2
+  constexpr double kNear = 3;  // degrees Celsius; sensors resolve 1 degree, and a chip under load varies by 1 or 2
   return health.temperature && health.temperature_limit && *health.temperature >= *health.temperature_limit - kNear;
 }
 

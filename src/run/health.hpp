@@ -1,4 +1,4 @@
-// Derives warnings about a case from the state of a GPU before and after it.
+// Derives warnings about a case from the health of a GPU (errors, PCIe link, clocks, temperature) before and after it.
 #pragma once
 
 #include <map>
@@ -11,30 +11,32 @@
 
 namespace xferbench {
 
-/// A change for the worse between two readings, or a condition that slowed the GPU down in the second one.
+/// A deterioration between the readings before and after a case, or a condition that slowed the GPU down in the second
+/// reading.
 struct HealthChange {
-  std::string flag;      ///< flag for the case's measurements: "ecc-errors", "pcie-replays", "throttle-hw-thermal"
-  std::string sentence;  ///< what changed, in numbers, and what to do
-  bool lasts = false;    ///< the condition was already there in the first reading
+  std::string flag;      ///< flag for the case's measurements, such as "pcie-replays" or "throttle-hw-thermal"
+  std::string sentence;  ///< sentence for the user: what changed, in numbers, and what to do
+  bool lasts = false;    ///< whether the condition was already present in the first reading
   friend bool operator==(const HealthChange&, const HealthChange&) = default;
 };
 
-/// Compares two readings. A value that is unknown in either one is no change. Nor is a value that depends on load: an
-/// idle link trains down, so its generation counts only if the GPU was active in both readings. Power and temperature
-/// rise under load, so they are only named as causes.
+/// Compares the two readings of a record. A value that is unknown in either reading causes no warning. Neither do
+/// values that change with load: the link generation counts only if the GPU was active in both readings, and power and
+/// temperature only explain other warnings.
 std::vector<HealthChange> health_changes(const HealthRecord& record);
 
-/// The health of a case over all its turns. A warning from any turn is kept.
+/// Collects the health records of one case over all its turns (see measure/history.hpp). A warning from any turn is
+/// kept.
 class CaseHealth {
  public:
-  /// Adds a turn. Ignores a record without values.
+  /// Adds the health record of one turn. A record without any values is ignored.
   void note(const HealthRecord& record);
-  /// Adds the latest record to the result, all flags to its measurements, and a warning for each flag.
+  /// Adds to the result: the latest record, a warning for each flag, and all flags to each measurement.
   void add_to(Result& result) const;
 
  private:
   HeapOptional<HealthRecord> latest_;
-  std::map<std::string, std::string> changes_;  ///< latest sentence for each flag
+  std::map<std::string, std::string> changes_;  ///< the latest warning sentence for each flag
 };
 
 }  // namespace xferbench

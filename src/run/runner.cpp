@@ -25,20 +25,20 @@ namespace xferbench {
 
 namespace {
 
-/// " on GPU 3" if the run has several GPUs, else empty.
+/// Returns " on GPU 3", for example, if the run uses several GPUs; otherwise empty.
 std::string on_gpu(const Device& device) {
   const Environment& environment = device.capabilities().environment;
   return environment.gpus.empty() ? "" : fmt::format(" on GPU {}", environment.number_of(device.number()));
 }
 
-/// Why a case cannot run that needs more memory than one device has; nothing if its memory suffices.
+/// Returns why one device has too little memory for a case; nothing if the memory suffices.
 std::optional<SkipReason> memory_skip_reason(MemoryNeeds needs, Device& device) {
   const std::uint64_t free = device.memory().free_bytes;
   if (needs.device > free) {
     return SkipReason::impossible(fmt::format("needs {} of device memory, {} available{}; choose a smaller --size",
                                               format_memory(needs.device), format_memory(free), on_gpu(device)));
   }
-  // More would evict other memory from the GPU, and the case would time thrashing.
+  // More managed memory could evict pages from the GPU, and the case would then time thrashing.
   if (needs.managed > free / 4) {
     return SkipReason::impossible(
         fmt::format("needs {} of managed memory, more than a quarter of the {} of device memory available; choose a "
@@ -48,9 +48,9 @@ std::optional<SkipReason> memory_skip_reason(MemoryNeeds needs, Device& device) 
   return std::nullopt;
 }
 
-/// Why a case on that many devices cannot run for lack of host memory; nothing if the memory suffices.
+/// Returns why the host has too little memory for a case that uses `devices` devices; nothing if the memory suffices.
 std::optional<SkipReason> host_memory_skip_reason(MemoryNeeds needs, std::size_t devices, bool simulated, bool verify) {
-  // The simulated device keeps its memory and the data in flight in host memory, but touches that only if it carries
+  // A simulated device keeps device memory and data in flight in host memory, which it touches only in runs that verify
   // data.
   const std::uint64_t on_host =
       simulated ? (verify ? needs.host + 2 * devices * needs.device : 0) : needs.host + needs.managed;
@@ -62,7 +62,8 @@ std::optional<SkipReason> host_memory_skip_reason(MemoryNeeds needs, std::size_t
   return std::nullopt;
 }
 
-/// What to do about a flag of samples. Empty for harmless flags, and for health flags, which have their own sentences.
+/// Returns what the user can do about a flag of measurements. Empty for harmless flags, and for flags of CaseHealth,
+/// which adds its own warnings.
 std::string_view advice_on(std::string_view flag) {
   static const std::map<std::string_view, std::string_view> advice{
       {"drift", "times drifted during the measurement; close other programs or raise --budget"},
@@ -75,7 +76,8 @@ std::string_view advice_on(std::string_view flag) {
   return found == advice.end() ? std::string_view() : found->second;
 }
 
-/// Names the widest of all intervals that are still too wide, and the number of samples that it would have needed.
+/// Returns a warning if a confidence interval is wider than the policy's target. It names the widest interval and the
+/// number of samples that would be needed.
 std::optional<std::string> unsteady(const Result& result, const SamplingPolicy& policy) {
   const Measurement* widest = nullptr;
   std::size_t others = 0;
@@ -88,14 +90,14 @@ std::optional<std::string> unsteady(const Result& result, const SamplingPolicy& 
   if (widest == nullptr) return std::nullopt;
   const double width = *relative_half_width(*widest);
   const auto have = static_cast<double>(widest->samples.size());
-  // Use enough decimals for the texts of `width` and `policy.ci` to differ.
+  // Use two decimals if `width` and `policy.ci` would read the same with one.
   const int decimals = format_percent(width) == format_percent(policy.ci) ? 2 : 1;
   const double needed = statistics::samples_for(policy.ci, have, width);
   std::string text = fmt::format("not steady: the 95 % interval is ±{} after {:.0f} samples ({}), the target is ±{}",
                                  format_percent(width, decimals), have,
                                  others == 0 ? widest->name : fmt::format("{} and {} more", widest->name, others),
                                  format_percent(policy.ci, decimals));
-  constexpr double kMost = 1e6;  // more samples than anybody would wait for
+  constexpr double kMost = 1e6;  // larger numbers are not shown, because such a run would take too long
   if (needed > kMost) return text;
   text += fmt::format("; the target needs about {:.0f}: --min-samples {:.0f}", needed, needed);
   if (needed > static_cast<double>(policy.max_samples)) text += fmt::format(" --max-samples {:.0f}", needed);
@@ -120,7 +122,7 @@ void warn(Result& result, const SamplingPolicy& policy) {
 
 std::optional<SkipReason> skip_reason(const PlannedCase& planned, Machine& machine, bool verify) {
   const Scenario& scenario = *planned.scenario;
-  // Ask the scenario first, because a case that no device could run may need any amount of memory.
+  // Ask the scenario first: a case that no device can run may request any amount of memory.
   if (auto reason = scenario.skip_reason(planned.config, nullptr)) return reason;
   const Capabilities& can = machine.device().capabilities();
   const std::vector<std::size_t> places = scenario.takes_part(planned.config, can.environment);
@@ -162,7 +164,7 @@ bool has_samples(const Result& result) {
          std::ranges::all_of(result.measurements, [](const Measurement& m) { return !m.samples.empty(); });
 }
 
-/// The machine's devices that take part in a case.
+/// Returns the devices that take part in the case.
 std::vector<Device*> devices_of(const PlannedCase& planned, const Machine& machine) {
   std::vector<Device*> devices;
   const Environment& environment = machine.device().capabilities().environment;
@@ -178,19 +180,19 @@ std::vector<Health> health_of(std::span<Device* const> devices) {
   return health;
 }
 
-/// Why a case cannot run now: for reasons that stop all further cases, or for those of skip_reason().
+/// Returns why a case cannot run now: the run is ending, a device is lost, or skip_reason() gives a reason.
 std::optional<SkipReason> skip_reason_now(const PlannedCase& planned, const RunContext& bench) {
   if (bench.stopped()) return SkipReason::unavailable(std::string(kNotBegun));
   for (Device* device : devices_of(planned, bench.machine)) {
     if (device->usable()) continue;
-    // If other ranks wait for this one, the scenario has to run to tell them.
+    // If other ranks wait for this rank, the scenario must run, because it is what tells them of the failure.
     const bool awaited = planned.scenario->descriptor().needs_ranks && bench.fleet != nullptr;
     return awaited ? std::nullopt : std::optional(SkipReason::unavailable(std::string(kDeviceLost)));
   }
   return skip_reason(planned, bench.machine, bench.verify);
 }
 
-/// Runs one turn of one case. Any exception only fails this case.
+/// Runs a case once, for one turn. An exception makes only this case fail.
 Result attempt(const PlannedCase& planned, const RunContext& bench) {
   Result result(planned.config);
   const Environment& environment = bench.device.capabilities().environment;
@@ -204,7 +206,7 @@ Result attempt(const PlannedCase& planned, const RunContext& bench) {
   std::string failure = failure_of([&] {
     try {
       planned.scenario->run(planned.config, bench, result);
-    } catch (const FailedCheck& failed) {  // keep the samples so far, to help find the cause
+    } catch (const FailedCheck& failed) {  // keep the samples taken so far: they help to find the cause
       add_measurements(failed.sampled, result);
       throw;
     }
@@ -219,7 +221,8 @@ Result attempt(const PlannedCase& planned, const RunContext& bench) {
   return result;
 }
 
-/// Warns about a turn that could not run. The result stays: what prevents the turn did not affect the earlier samples.
+/// Adds a warning that a later turn of a case could not run. The result keeps the samples of earlier turns, which are
+/// still valid.
 void keep_as_it_is(Result& result, const std::string& reason) {
   const std::string warning = "not all passes were run: " + reason;
   if (std::ranges::find(result.warnings, warning) == result.warnings.end()) result.warnings.push_back(warning);
@@ -276,10 +279,10 @@ bool InterleavedRuns::measure(std::size_t i, std::size_t turn) {
   const std::vector<Device*> devices = devices_of(cases_[i], bench_.machine);
   const std::vector<Health> before = health_of(devices);
   Result result = attempt(cases_[i], bench_for(i, turn, wanted));
-  if (turn > 0 && result.status == Status::skipped) return false;  // interrupted
+  if (turn > 0 && result.status == Status::skipped) return false;  // interrupted before it had samples
   if (result.status != Status::skipped) {
     const std::vector<Health> after = health_of(devices);
-    // The first device last, because a result stores only the latest record.
+    // The first device comes last, because a result stores only the latest record.
     for (std::size_t d = devices.size(); d-- > 0;) health_[i].note({before[d], after[d]});
     health_[i].add_to(result);
   }

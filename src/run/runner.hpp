@@ -1,4 +1,4 @@
-// Runs cases one after another. A failure of one case does not affect the others.
+// Runs planned cases one after another, in one or more turns. A failure of one case does not affect the others.
 #pragma once
 
 #include <functional>
@@ -19,53 +19,57 @@ namespace xferbench {
 struct PlannedCase {
   const Scenario* scenario;
   Case config;
-  HeapOptional<SamplingPolicy> policy{};  ///< replaces the policy of the run for this case
+  HeapOptional<SamplingPolicy> policy{};  ///< sampling policy of this case; if empty, that of the run
 };
 
-/// Why a case cannot run on this device, as far as that is known before allocation: because of its scenario, or because
-/// it needs more memory than there is.
+/// Returns why a case cannot run on this machine, as far as this is known before allocation: a reason of its scenario,
+/// or too little memory. Returns nothing if it can run.
 std::optional<SkipReason> skip_reason(const PlannedCase& planned, Machine& machine, bool verify);
 
-/// What these cases stand for on a machine with these GPUs (Scenario::expand()), in order, each case once.
+/// Replaces cases that depend on the machine (such as those with an axis value "all") by concrete cases for these GPUs
+/// (Scenario::expand()). Keeps the order and drops duplicates.
 std::vector<PlannedCase> expanded(std::span<const PlannedCase> cases, const GpusOfRun& gpus);
 
-/// Adds warnings: one for each flag of the measurements, and one for intervals wider than the policy demands.
+/// Adds warnings to the result: one for each flag of its measurements that needs attention, and one if an interval is
+/// wider than the policy's target.
 void warn(Result& result, const SamplingPolicy& policy);
 
-/// Marks the result's measurements as interrupted.
+/// Sets the stop reason of all the result's measurements to Stop::interrupted.
 void mark_unfinished(Result& result);
 
-/// Callbacks during a run, so that nothing is lost if the process ends early. All may be empty.
+/// Callbacks during a run, for example to store results at once, so that they are not lost if the process ends early.
+/// Any of them may be empty.
 struct RunObserver {
-  /// Called before a case, with its index and the number of the turn, from 0.
+  /// Called before a turn of a case, with the index of the case and the number of the turn (from 0).
   std::function<void(std::size_t index, std::size_t turn)> begin;
-  /// Called after each turn of a case. Before its last turn, the result has the samples so far, marked as interrupted.
+  /// Called after a turn of a case with its samples so far. Before the last turn, the result is marked as interrupted.
   std::function<void(std::size_t index, const Result& result)> done;
-  /// Whether done() stores results. If so, results of finished cases are freed, and run() returns none.
+  /// Whether done() stores the results. If so, the run frees each result after its last turn, and run() returns none.
   bool keeps = false;
 };
 
-/// Runs `body` and returns why it failed, whatever it throws; empty if it did not fail.
+/// Runs `body` and returns the message of the exception that it throws; empty if it throws none.
 std::string failure_of(const std::function<void()>& body);
 
-/// Runs the cases of a run in turns, and holds their state.
+/// Runs all cases once per turn, and keeps the samples of each case between turns.
 class InterleavedRuns {
  public:
-  /// All arguments must outlive this object.
+  /// All referenced arguments must outlive this object.
   InterleavedRuns(std::span<const PlannedCase> cases, const RunContext& bench, const RunObserver& observer,
                   std::size_t turns);
 
-  /// Runs all cases in all turns.
+  /// Runs all turns of all cases and returns the results in order; none if RunObserver::keeps.
   std::vector<Result> run();
-  /// Runs one turn of one case. After Ctrl-C, the case keeps the samples of earlier turns.
+  /// Runs one turn of case `i`. If it is interrupted, the case keeps the samples of earlier turns.
   void visit(std::size_t i, std::size_t turn);
-  /// The result of case `i` so far.
+  /// Returns the result of case `i` so far.
   [[nodiscard]] const Result& result(std::size_t i) const { return *results_[i]; }
 
  private:
-  /// Runs a turn of a case. Returns false if a turn other than the first was interrupted before it gave a result.
+  /// Runs one turn of a case and stores its result. Returns false, and stores nothing, if a later turn than the first
+  /// was interrupted before it had samples.
   bool measure(std::size_t i, std::size_t turn);
-  /// Frees the state of a case after its last turn, except a result that run() has to return.
+  /// Frees the state of a case after its last turn, including its result if the observer stores results itself.
   void release_case(std::size_t i);
   RunContext bench_for(std::size_t i, std::size_t turn, const SamplingPolicy& wanted);
 
@@ -75,13 +79,13 @@ class InterleavedRuns {
   std::size_t turns_;
   std::vector<std::shared_ptr<SampleHistory>> histories_;
   std::vector<CaseHealth> health_;
-  /// Null before the first turn, and after the last one if the observer keeps results.
+  /// Result of each case; null before its first turn, and after its last one if RunObserver::keeps.
   std::vector<std::unique_ptr<Result>> results_;
 };
 
-/// Runs every case; its status becomes `ok`, `failed` with a reason, or `skipped` with a reason (skip_reason(), a lost
-/// context, Ctrl-C). Runs through all cases `turns` times, each time with a share of the samples, so that drift during
-/// the run affects all of them evenly.
+/// Runs every case `turns` times, each time with a share of the samples, so that drift during the run affects all cases
+/// evenly. The status of each result becomes `ok`, or `failed` or `skipped` with a reason (skip_reason(), a lost
+/// device, Ctrl-C).
 std::vector<Result> run_cases(std::span<const PlannedCase> cases, const RunContext& bench, const RunObserver& observer,
                               std::size_t turns = 1);
 

@@ -85,7 +85,7 @@ std::span<const MetricDeclaration> several_gpus_metrics() {
 
 namespace {
 
-constexpr double kAgreement = 0.01;  // share of the makespan by which two clocks may differ without a warning
+constexpr double kAgreement = 0.01;  // larger differences between clocks, as fractions of the makespan, cause a warning
 
 void compare_clocks(const Trace& trace, Result& result) {
   if (trace.source != "cupti" || trace.event_makespan <= 0) return;
@@ -166,7 +166,7 @@ void RunContext::trace_region(const Region& region, Result& result) const {
   if (!trace || interrupted() != 0) return;
   try {
     result.trace = trace_pass(machine, region);
-  } catch (const MeasurementError& error) {  // the samples are good without a timeline
+  } catch (const MeasurementError& error) {  // without a timeline, the samples are still valid
     result.warnings.push_back(fmt::format("no timeline: {}", error.what()));
     return;
   }

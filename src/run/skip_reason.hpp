@@ -1,4 +1,4 @@
-// Why a case does not run: the common answer of scenarios, search spaces of tune, and the runner.
+// The reason why a case does not run, as scenarios, search spaces of `tune` and the runner report it.
 #pragma once
 
 #include <string>
@@ -8,12 +8,12 @@ namespace xferbench {
 
 struct SkipReason {
   enum class Kind {
-    meaningless,  ///< its values contradict each other; dropped if it came from a product of axis values
-    impossible,   ///< no device can run it, or memory does not suffice; an error if it is every case
-    unavailable,  ///< this device cannot run it, or not now; gives a skipped result with this reason
+    meaningless,  ///< values contradict each other; silently left out if they come from a product of axis values
+    impossible,   ///< no device can run the case, or memory does not suffice; an error if this holds for every case
+    unavailable,  ///< this device cannot run the case, or not now; the result has status skipped and this reason
   };
   Kind kind = Kind::unavailable;
-  std::string text;  ///< what was wrong, what was expected, what to do
+  std::string text;  ///< text for the user: what was wrong, what was expected, what to do
 
   static SkipReason meaningless(std::string text) { return {Kind::meaningless, std::move(text)}; }
   static SkipReason impossible(std::string text) { return {Kind::impossible, std::move(text)}; }

@@ -1,4 +1,4 @@
-// What a scenario offers to `tune`: its cases as a search space. run/tuner.hpp searches it.
+// The interface through which a scenario offers its cases to `tune` as a search space. run/tuner.hpp searches it.
 #pragma once
 
 #include <array>
@@ -19,63 +19,71 @@
 
 namespace xferbench {
 
-/// What `tune` minimizes.
+/// The time that `tune` minimizes.
 enum class Objective {
-  device,  ///< the time on the device, as regions are timed
-  wall,    ///< the time to result, as a program sees it
+  device,  ///< time on the device, as the region's clock measures it
+  wall,    ///< time to result: host time from the first submitting call until the wait returns
 };
 constexpr auto texts_of(Objective) { return std::to_array<std::string_view>({"device", "wall"}); }
 
-/// The region to sample for an objective: `region` itself, or its wall_region() with a warm-up of its own.
+/// Returns the region to sample for an objective: `region` itself, or its wall_region() with a warm-up of its own.
 Region region_for(Objective objective, const Region& region);
 
-/// One configuration, ready to be timed. Its functions keep its streams and events alive. What all candidates share
-/// belongs to the Tunable, which outlives them.
+/// One configuration that is ready to be timed. Its functions own its streams and events. The Tunable owns the data
+/// that all candidates share, and outlives them.
 struct Candidate {
-  /// Makes the timed region. Called once for each round of sampling. Regions of several candidates are sampled
-  /// interleaved, so they may share data, but no streams or events. The region's name becomes that of the measurement;
-  /// for Objective::device, all candidates use one name. The region has a check if it has an output.
+  /// Returns the region to time. Called once for each round of sampling. Regions of several candidates are sampled
+  /// alternately, so they may share data, but not streams or events. The region's name becomes the name of the
+  /// measurement; with Objective::device, all candidates must use the same name. A region that produces output must
+  /// have a check.
   std::function<Region()> region;
-  /// Runs once on poisoned memory and checks the result. Called before the first sample, unless the user disables it.
-  /// Throws VerificationError.
+  /// Runs the work once on poisoned memory and checks the result. Called before the first sample, unless the user
+  /// disables verification. Throws VerificationError if the result is wrong.
   std::function<void()> verify;
 };
 
-/// A scenario's cases as a search space. Made once per tune: measures the inputs of the predictions, and owns the data
-/// that all candidates share.
+/// The search space of one `tune`: a scenario's cases. The constructor measures the inputs of the predictions; the
+/// object owns the data that all candidates share.
 class Tunable : NonCopyable {
  public:
   virtual ~Tunable() = default;
 
-  /// Why the device cannot run the case, if only the device itself can tell; such a case is not searched.
+  /// Returns a reason why the device cannot run the case that only the device itself can tell; nothing if it can run. A
+  /// case with a reason is not searched.
   [[nodiscard]] virtual std::optional<SkipReason> skip_reason(const Case&) const { return std::nullopt; }
-  /// Predicted time of the case in seconds, for RunContext::objective, from measurements at construction. The order of
-  /// predictions matters more than their scale: the search corrects each family by its measured times.
+  /// Predicts the time of the case in seconds, for RunContext::objective. The order of predictions matters more than
+  /// their scale, because the search corrects the predictions of each family() by measured times.
   [[nodiscard]] virtual double predict(const Case&) const = 0;
-  /// How many passes of the case one gate can hold together, at least one.
+  /// Returns how many passes of the case fit behind one closed gate together; at least one.
   [[nodiscard]] virtual unsigned most_behind_gate(const Case&) const { return RegionTimer::most_behind_gate(1, 1); }
-  /// From now on, samples of all candidates are means of this many passes. Predictions and reference measurements must
-  /// be for as many. Called at most once, before the first candidate is prepared; the default is one.
+  /// Makes all later samples of candidates means of this many passes; predictions and reference measurements must
+  /// match. Called at most once, before the first candidate is prepared. Without a call, a sample is one pass.
   virtual void repeat_passes(unsigned) {}
-  /// Repeats the reference measurements to which candidates are compared; the fastest counts. Called before and after
-  /// the last round, since the machine may have been busier at the beginning.
+  /// Repeats the reference measurements with which candidates are compared; the fastest repetition counts. Called
+  /// before and after the last round, because the machine may have been busier at the beginning.
   virtual void measure_again() {}
-  /// Less is simpler. Of equally fast configurations, the simplest one is named.
+  /// Returns a measure of complexity. Among equally fast configurations, `tune` names the one with the lowest value as
+  /// the simplest.
   [[nodiscard]] virtual double complexity(const Case&) const = 0;
-  /// A key for cases whose predictions probably have similar errors. Default: cases that agree in all words.
+  /// Returns a key that is equal for cases whose predictions probably have similar errors. By default, cases are one
+  /// family if they agree in all axes that have words as values.
   [[nodiscard]] virtual std::string family(const Case&) const;
-  /// Relative error of a prediction, without the error that its family shares: a first guess, replaced by experience.
+  /// Returns an initial estimate of the relative error of predictions within one family. Measured errors replace it
+  /// during the search.
   [[nodiscard]] virtual double model_error() const { return 0.03; }
-  /// Prepares a case. Throws DeviceError if the device cannot run it; then only that configuration drops out.
+  /// Prepares a case for timing. Throws DeviceError if the device cannot run it; then only this case is dropped.
   [[nodiscard]] virtual Candidate prepare(const Case&) = 0;
-  /// Adds the scenario's own metrics and labels: bandwidth, efficiency, bottleneck. `seconds`: median of the case;
-  /// `fastest`: that of the fastest case so far. The tuner adds `makespan`, `predicted`, `residual` and `behind_best`.
+  /// Adds the scenario's own metrics and labels, such as bandwidth, efficiency and bottleneck. `seconds` is the median
+  /// time of the case, `fastest` that of the fastest case so far. The tuner itself adds `makespan`, `predicted`,
+  /// `residual` and `behind_best`.
   virtual void describe(const Case&, double seconds, double fastest, Result&) const = 0;
-  /// Measurements made at construction, for the report. Their names differ from those of the candidates' regions.
+  /// Returns the measurements that the constructor made, for the report. Their names differ from those of the
+  /// candidates' regions.
   [[nodiscard]] virtual std::vector<Measurement> stages() const = 0;
 };
 
-/// For implementations: throws UsageError unless the cases agree in these axes, which define the work.
+/// Throws UsageError unless all cases have the same values of these axes, which define the work. For implementations of
+/// Tunable.
 void require_same_work(std::span<const Case> cases, std::span<const std::string_view> axes);
 
 }  // namespace xferbench

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kMostNamed = 4;
 
-/// Names configurations by the axes in which they differ.
+/// Makes names of configurations from the axes in which the configurations of the search space differ.
 class CandidateNames {
  public:
   explicit CandidateNames(std::span<const Case> space) {
@@ -37,7 +37,7 @@ Finding finding(const char* about, std::string text) {
   return {.scenario = {}, .kind = "tune", .labels = {{"about", about}}, .metrics = {}, .text = std::move(text)};
 }
 
-/// A finding about one configuration, with the values of its axes as labels.
+/// Returns a finding about one configuration. Its labels are the values of the configuration's axes.
 Finding finding(const char* about, std::string text, const Case& configuration) {
   Finding f = finding(about, std::move(text));
   for (const Case::Param& param : configuration.params()) {
@@ -52,7 +52,7 @@ std::string behind(const TuneCandidate& one, const TuneCandidate& best) {
 
 model::Estimate time_of(const TuneCandidate& c) { return {c.seconds, c.interval}; }
 
-/// The finding about the winner. `all`: sorted, best first.
+/// Returns the finding about the winner. `all` is sorted by time, the fastest first.
 Finding winner_of(std::span<const TuneCandidate> all, const CandidateNames& namer, Objective objective) {
   const TuneCandidate& best = all.front();
   std::string interval;
@@ -62,7 +62,7 @@ Finding winner_of(std::span<const TuneCandidate> all, const CandidateNames& name
   }
   const char* unsure = best.confirmed ? "" : "; not confirmed by a second measurement";
   const bool decided = std::ranges::all_of(all.subspan(1), [&](const TuneCandidate& c) {
-    // A configuration that dropped out was compared with the best of the search, which may not be the best now.
+    // A configuration dropped in the search was compared with the best at that time, which may not be the winner.
     const bool still_out = c.out && c.seconds > (1 + model::kAlike) * best.seconds;
     return still_out || model::relate(time_of(best), time_of(c)) == model::Relation::faster;
   });
@@ -81,7 +81,8 @@ Finding winner_of(std::span<const TuneCandidate> all, const CandidateNames& name
   return f;
 }
 
-/// Returns for example "15 confirmed in the same round, 31 measured only in the search".
+/// Returns in which phase the others were measured, for example "15 confirmed in the same round, 31 measured only in
+/// the search".
 std::string measured_in_text(std::span<const TuneCandidate> others) {
   const auto confirmed = static_cast<std::size_t>(std::ranges::count(others, true, &TuneCandidate::confirmed));
   const std::size_t searched = others.size() - confirmed;
@@ -90,7 +91,8 @@ std::string measured_in_text(std::span<const TuneCandidate> others) {
   return fmt::format("{} confirmed in the same round, {} measured only in the search", confirmed, searched);
 }
 
-/// The finding about configurations that are as fast. `set`: the best, and all within 1 % of it.
+/// Returns the finding about configurations that are about as fast as the winner. `set` holds the winner first, then
+/// all configurations within 1 % of it.
 Finding alike(std::span<const TuneCandidate> set, const CandidateNames& namer) {
   const std::span<const TuneCandidate> others = set.subspan(1);
   std::string text = "no other measured configuration is within 1 % of it";
@@ -114,7 +116,7 @@ Finding alike(std::span<const TuneCandidate> set, const CandidateNames& namer) {
 }
 
 Finding simplest(std::span<const TuneCandidate> set, const CandidateNames& namer) {
-  // The fastest of equally simple ones.
+  // Of several configurations with the lowest complexity, this takes the fastest, because `set` is sorted by time.
   const TuneCandidate& c = *std::ranges::min_element(set, {}, &TuneCandidate::complexity);
   const bool is_winner = &c == set.data();
   Finding f = finding("simplest",
@@ -128,7 +130,8 @@ Finding simplest(std::span<const TuneCandidate> set, const CandidateNames& namer
   return f;
 }
 
-/// Returns for example "0.9 s for the model, 0.7 s verification, 0.8 s search, 0.6 s confirmation".
+/// Returns how `tune` spent its time, for example "0.9 s for the model, 0.7 s verification, 0.8 s search, 0.6 s
+/// confirmation".
 std::string account_text(const TuneAccount& a) {
   return fmt::format("{:.1f} s for the model, {:.1f} s verification, {:.1f} s search, {:.1f} s confirmation", a.model,
                      a.verification, a.search, a.confirmation);
@@ -179,8 +182,8 @@ std::vector<Finding> tune_findings(TuneSummary summary) {
   std::ranges::stable_sort(all, {}, [](const TuneCandidate& c) { return std::pair(!c.confirmed, c.seconds); });
   std::vector<Finding> findings;
   if (!all.empty()) {
-    // Times of the search are not mixed with those of the confirmation, but they count, because readers find them in
-    // the file.
+    // Sorting puts confirmed configurations first. Those measured only in the search also count here, because users see
+    // them in the result file.
     std::vector<TuneCandidate> set;
     std::ranges::copy_if(all, std::back_inserter(set), [&](const TuneCandidate& c) {
       return &c == &all.front() || c.seconds <= (1 + model::kAlike) * all.front().seconds;

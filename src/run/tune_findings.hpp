@@ -1,4 +1,5 @@
-// Describes the result of a tune: the winner, what is as fast, and how to run it again. Pure functions.
+// Words the findings of `tune`: the winner, configurations that are as fast, and the command that runs the winner
+// again. Pure functions.
 #pragma once
 
 #include <cstddef>
@@ -12,42 +13,42 @@
 
 namespace xferbench {
 
-/// A configuration that was measured.
+/// A configuration that `tune` measured.
 struct TuneCandidate {
   Case config;
-  double seconds = 0;  ///< median time
+  double seconds = 0;  ///< median time; from the confirmation if `confirmed`, otherwise from the search
   std::optional<Interval> interval;
-  double predicted = 0;    ///< seconds
-  double complexity = 0;   ///< less is simpler
-  bool confirmed = false;  ///< measured in the last round, interleaved with the other confirmed ones
-  bool out = false;        ///< clearly slower according to the search
-  bool disturbed = false;  ///< its samples vary too much to judge the prediction
+  double predicted = 0;    ///< predicted time in seconds
+  double complexity = 0;   ///< see Tunable::complexity(); less is simpler
+  bool confirmed = false;  ///< measured again in the last round, alternating with the other finalists
+  bool out = false;        ///< dropped during the search because it was clearly slower than the best
+  bool disturbed = false;  ///< its samples vary too much to judge the error of the prediction
 };
 
-/// How a tune spent its time, in seconds by the host's clock.
+/// Host time that `tune` spent in each phase, in seconds.
 struct TuneAccount {
-  double model = 0;  ///< allocating, filling and checking data; measuring the stages and other inputs of predictions
+  double model = 0;         ///< allocating, filling and checking data; measuring the inputs of predictions
   double verification = 0;  ///< preparing configurations and verifying them
-  double search = 0;        ///< sampling until the best are known
-  double confirmation = 0;  ///< sampling the best afresh, and checking the output of passes
-  std::size_t passes = 0;   ///< timed passes of search and confirmation
+  double search = 0;        ///< sampling in rounds until the best configurations are known
+  double confirmation = 0;  ///< sampling the best configurations again, with checks of their output
+  std::size_t passes = 0;   ///< number of timed passes in search and confirmation
 
   [[nodiscard]] double all() const { return model + verification + search + confirmation; }
 };
 
 struct TuneSummary {
-  std::vector<Case> space;                 ///< every configuration
-  std::vector<TuneCandidate> contestants;  ///< configurations with a median
+  std::vector<Case> space;                 ///< all configurations of the search space
+  std::vector<TuneCandidate> contestants;  ///< configurations that have samples
   std::size_t failed = 0;                  ///< number of configurations that failed
   TuneAccount account{};
-  Objective objective = Objective::device;             ///< what the times measure
-  std::function<std::string(const Case&)> command_of;  ///< the command that runs a case by itself
+  Objective objective = Objective::device;             ///< the time that was minimized, which all times here measure
+  std::function<std::string(const Case&)> command_of;  ///< returns the command line that runs a case by itself
 };
 
-/// Findings of kind "tune". The label "about" distinguishes them: "winner" with the values of its axes, "alike"
-/// (configurations within 1 %), "simplest" of these, "search" (how many were measured, and the errors of the model),
-/// "command". The winner is the fastest confirmed configuration, or the fastest of all if none is confirmed. Without
-/// contestants there is only "search".
+/// Returns findings of kind "tune", distinguished by the label "about": "winner" (its labels are the values of its
+/// axes), "alike" (configurations within 1 % of it), "simplest" (the simplest of all these), "search" (the number of
+/// measured configurations and the errors of the predictions) and "command". The winner is the fastest confirmed
+/// configuration, or the fastest of all if none is confirmed. Without contestants, only "search" is returned.
 std::vector<Finding> tune_findings(TuneSummary summary);
 
 }  // namespace xferbench

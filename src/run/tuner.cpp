@@ -148,42 +148,42 @@ std::vector<Case> feasible(std::span<const PlannedCase> cases, Machine& machine,
 
 namespace {
 
-// Shares of the budget; the rest is for the last round.
+// Fractions of the sampling budget for the first two phases. The remainder is for the confirmation.
 constexpr double kForStages = 0.15;
-constexpr double kLongest = 60;  // seconds; the stages get a share of at most this budget
+constexpr double kLongest = 60;  // seconds; a larger budget does not increase the part for measuring the stages
 constexpr double kForSearch = 0.5;
-constexpr double kSlowHost = 0.9;  // share of the makespan; longer submit times cause a warning
+constexpr double kSlowHost = 0.9;  // fraction of the makespan; a longer submit time causes a warning
 
 constexpr std::size_t kSamplesPerRound = 4;
-constexpr std::size_t kLeastThatDecide = 6;  // samples; fewer have no confidence interval
+constexpr std::size_t kLeastThatDecide = 6;  // number of samples; fewer give no confidence interval
 
-/// A configuration of the space, and its state.
+/// A configuration of the search space, with its prediction and its measurements so far.
 struct Entry {
   Case config;
   double predicted = 0;
-  std::optional<Candidate> candidate{};  ///< while it may still be needed
-  std::optional<Measurement> search{};   ///< samples of all rounds of the search
-  std::optional<Measurement> fresh{};    ///< samples of the last round
-  CaseHealth health{};                   ///< over all its rounds
-  double host_blocked = 0;               ///< median submit time in seconds, in its latest round
+  std::optional<Candidate> candidate{};  ///< set from the first round on, until it is no longer needed
+  std::optional<Measurement> search{};   ///< samples of all search rounds
+  std::optional<Measurement> fresh{};    ///< samples of the confirmation (the last round)
+  CaseHealth health{};                   ///< health of the GPU over all rounds of this configuration
+  double host_blocked = 0;               ///< median submit time in seconds, from the latest round
   std::string failure{};
 };
 
-/// Adds the time until the end of the scope to `seconds`.
+/// Returns a scope guard that adds the host time until the end of the scope, in seconds, to `seconds`.
 auto stopwatch(HostRuntime& host, double& seconds) {
   return OnExit([&host, &seconds, begun = host.now()] { seconds += host.now() - begun; });
 }
 
-/// Time spent on making the Tunable.
+/// Time spent on creating the Tunable.
 struct Spent {
   double seconds = 0;
-  double of_budget = 0;  ///< part of it that counts as sampling
+  double of_budget = 0;  ///< part of `seconds` that counts against the sampling budget
 };
 
-/// Number of passes in a sample: the same for all configurations, in search and confirmation. So the fixed cost of a
-/// sample has the same share in all times, and samples of several rounds can be combined.
+/// Returns the number of passes in each sample. All configurations use the same number, in search and confirmation:
+/// then the fixed cost per sample affects all times equally, and samples of several rounds can be pooled.
 unsigned passes_in_a_sample(const Tunable& tunable, std::span<const Case> space, Objective objective) {
-  if (objective == Objective::wall) return 1;  // this objective is about a program that waits for each result
+  if (objective == Objective::wall) return 1;  // here each pass ends when the host has its result, as in a real program
   double shortest = kShortestSample;
   unsigned most = std::numeric_limits<unsigned>::max();
   for (const Case& c : space) {
@@ -194,8 +194,8 @@ unsigned passes_in_a_sample(const Tunable& tunable, std::span<const Case> space,
   return std::clamp(static_cast<unsigned>(std::min(std::ceil(kShortestSample / shortest), 1e6)), 1U, most);
 }
 
-/// With too few samples for ci95, the range of the samples. The true median lies in it with a probability of 1 - 2^(1 -
-/// n): 7 in 8 for four samples. Nothing below three samples, whose range would look too certain.
+/// Returns the 95 % interval of the median or, with too few samples for it, the range of at least three samples. The
+/// true median lies within the range of n samples with probability 1 - 2^(1 - n), which is 3 in 4 for three samples.
 std::optional<Interval> interval_of(const Measurement& m) {
   constexpr std::size_t kFewest = 3;
   if (m.ci95 || m.samples.size() < kFewest) return m.ci95;
@@ -223,7 +223,7 @@ class Tuner {
     confirm();
   }
 
-  /// Results of all measured or failed configurations, in the order in which they were started.
+  /// Returns results of all measured or failed configurations, in the order in which their measurement began.
   [[nodiscard]] std::vector<Result> results() const {
     std::vector<Result> all;
     const Entry* best = leader();
@@ -244,7 +244,7 @@ class Tuner {
       if (!counts(entry)) continue;
       const Measurement* time = decisive(entry);
       const auto interval = interval_of(*time);
-      constexpr double kDisturbed = 0.1;  // width of the interval, as a share of the time
+      constexpr double kDisturbed = 0.1;  // maximum width of the interval, as a fraction of the median time
       summary.contestants.push_back(
           {.config = entry.config,
            .seconds = time->median,
@@ -271,7 +271,7 @@ class Tuner {
   [[nodiscard]] bool has_budget() const { return interrupted() == 0 && bench_.device.usable(); }
   [[nodiscard]] double left_until(double share) const { return share * bench_.policy.budget - spent_; }
 
-  /// Runs rounds until the search is decided, or its share of the budget is spent.
+  /// Runs search rounds until the search is decided or its part of the budget is spent.
   void search() {
     while (has_budget() && left_until(kForStages + kForSearch) > 0) {
       const double left = left_until(kForStages + kForSearch);
@@ -289,8 +289,9 @@ class Tuner {
     }
   }
 
-  /// Measures the best afresh, interleaved and with the user's policy. Their times from the search are biased, because
-  /// among many similar configurations it favours those that were lucky.
+  /// Measures the finalists again, alternating and with the user's sampling policy. The times from the search alone
+  /// would be biased: among many similar configurations, the fastest is probably one whose samples were short by
+  /// chance.
   void confirm() {
     if (!has_budget()) return;
     confirming_ = true;
@@ -300,7 +301,7 @@ class Tuner {
     SamplingPolicy policy = bench_.policy;
     policy.budget = std::max(left_until(1), 0.0);
     const Sampled all = sampled(best, policy);
-    // If interrupted after a sample or two, this round decides nothing; its samples are kept with those of the search.
+    // After an interruption, a few samples of this round decide nothing; they are added to those of the search.
     const std::size_t enough = std::min(kLeastThatDecide, policy.min_samples);
     const bool decides =
         !apart_ && std::ranges::all_of(all, [&](const auto& s) { return s.second.samples.size() >= enough; });
@@ -315,7 +316,8 @@ class Tuner {
     if (has_budget()) tunable_->measure_again();
   }
 
-  /// Prepares and verifies a batch. Configurations that fail drop out. Empty if interrupted.
+  /// Prepares and verifies a batch of configurations and returns those that succeed; the others are dropped. Returns
+  /// none if interrupted.
   std::vector<std::size_t> ready(const std::vector<std::size_t>& batch) {
     const OnExit time = stopwatch(bench_.machine.host(), account_.verification);
     std::vector<std::size_t> good;
@@ -346,7 +348,8 @@ class Tuner {
 
   using Sampled = std::vector<std::pair<std::size_t, Measurement>>;
 
-  /// Samples a batch interleaved. If that fails, samples each by itself, so that only a failing one drops out.
+  /// Samples the configurations of a batch alternately. If that throws, samples each one separately, so that only the
+  /// failing one is dropped.
   Sampled sampled(const std::vector<std::size_t>& batch, const SamplingPolicy& policy) {
     Sampled all;
     if (batch.size() > 1) apart_ = false;
@@ -375,7 +378,7 @@ class Tuner {
     return all;
   }
 
-  /// Drops a configuration with wrong output, and samples the others again.
+  /// Drops a configuration whose output was wrong, and samples the others of the batch again.
   Sampled resample_without(std::size_t wrong, const std::string& failure, std::vector<std::size_t> batch,
                            const SamplingPolicy& policy) {
     drop(wrong, failure);
@@ -383,14 +386,15 @@ class Tuner {
     return batch.empty() || !has_budget() ? Sampled() : sampled(batch, policy);
   }
 
-  /// The output of passes is checked only in the confirmation, which decides the winner.
+  /// Samples the configurations of a batch alternately. Checks the output of passes only in the confirmation, which
+  /// decides the winner.
   Sampled sampled_together(const std::vector<std::size_t>& batch, const SamplingPolicy& policy) {
     const OnExit time = stopwatch(bench_.machine.host(), confirming_ ? account_.confirmation : account_.search);
     std::vector<Region> regions;
     regions.reserve(batch.size());
     for (const std::size_t i : batch) {
       regions.push_back(region_for(bench_.objective, entries_[i].candidate->region()));
-      regions.back().warmed_by_another = true;  // the stages warmed up the GPU, and verification each configuration
+      regions.back().warmed_by_another = true;  // the verification of each configuration has warmed it up
       regions.back().batch = passes_;
     }
     const double begun = bench_.machine.host().now();
@@ -413,13 +417,14 @@ class Tuner {
     return all;
   }
 
-  /// Estimated seconds of one sample of a configuration, overhead included.
+  /// Estimates the seconds that one sample of a configuration takes, overhead included.
   [[nodiscard]] double sample_time(std::size_t i) const {
     return std::max(passes_ * race_.corrected(i), 2 * kShortestSample);
   }
 
-  /// The first configurations of the batch for which `left` seconds allow that many samples each. At least two, or
-  /// there is nothing to compare. The rest comes again in later rounds.
+  /// Returns the first configurations of the batch for which `samples` samples each fit into `left` seconds. Returns at
+  /// least two if there are two, because one alone cannot be compared. The search proposes the others again in later
+  /// rounds.
   [[nodiscard]] std::vector<std::size_t> affordable(std::vector<std::size_t> batch, double left,
                                                     std::size_t samples) const {
     double round = 0;
@@ -433,15 +438,15 @@ class Tuner {
     return batch;
   }
 
-  /// The policy of a search round: a few samples of each configuration.
+  /// Returns the policy of a search round: a fixed, small number of samples of each configuration.
   [[nodiscard]] SamplingPolicy round_policy() const {
     SamplingPolicy policy;
     policy.max_samples = policy.min_samples = std::min(kSamplesPerRound, bench_.policy.max_samples);
-    policy.ci = 0;  // take all of the samples
+    policy.ci = 0;  // never stop early because of a narrow interval
     return policy;
   }
 
-  /// Median submit time in seconds.
+  /// Returns the median submit time, in seconds.
   [[nodiscard]] double calls_of(const Series& series) const {
     return bench_.objective == Objective::wall ? series.part(kWallCalls).median : series.submit.median;
   }
@@ -454,7 +459,7 @@ class Tuner {
     }
   }
 
-  /// Frees candidates that have clearly lost.
+  /// Frees the streams and events of configurations that the search has dropped as clearly slower.
   void release_losers() {
     const std::vector<std::size_t> standing = race_.standing();
     for (const std::size_t i : begun_) {
@@ -462,14 +467,16 @@ class Tuner {
     }
   }
 
-  /// The winner of the search, and those that may be within 1 % of it, as many as the budget can measure.
+  /// Returns the configurations for the confirmation: the best of the search, then those that may be within 1 % of it,
+  /// as many as the budget allows.
   [[nodiscard]] std::vector<std::size_t> finalists() const {
     std::vector<std::size_t> found = race_.standing();
     found.resize(std::min(found.size(), most_finalists_));
     return affordable(std::move(found), left_until(1), kLeastThatDecide);
   }
 
-  /// The measurement that counts: that of the last round, if there is one.
+  /// Returns the measurement that gives a configuration's time: that of the confirmation if it exists, otherwise that
+  /// of the search. Null if there is none.
   static const Measurement* decisive(const Entry& entry) {
     if (entry.fresh) return &*entry.fresh;
     return entry.search ? &*entry.search : nullptr;
@@ -477,7 +484,8 @@ class Tuner {
 
   static bool counts(const Entry& entry) { return entry.failure.empty() && decisive(entry) != nullptr; }
 
-  /// The fastest entry of the last round, or of the search if there was none; null before the first measurement.
+  /// Returns the fastest configuration of the confirmation, or of the search if there was no confirmation; null before
+  /// the first measurement.
   [[nodiscard]] const Entry* leader() const {
     const Entry* best = nullptr;
     const auto rank = [](const Entry& e) { return std::pair(!e.fresh.has_value(), decisive(e)->median); };
@@ -536,11 +544,11 @@ class Tuner {
   const TuneObserver& observer_;
   model::CandidateSearch race_;
   std::vector<Entry> entries_;
-  std::vector<std::size_t> begun_;  // indices into entries_, in the order in which measurement of the entries began
+  std::vector<std::size_t> begun_;  // indices of entries_ whose measurement has begun, in the order of their beginning
   std::size_t most_finalists_;
   TuneAccount account_;
   double spent_ = 0;    // budget spent, in seconds
-  bool apart_ = false;  // the latest samples were not interleaved
+  bool apart_ = false;  // whether the latest samples were taken one configuration after another, not alternately
   bool confirming_ = false;
 };
 
@@ -565,7 +573,7 @@ Tuned tune(const Scenario& scenario, std::span<const Case> space, const RunConte
   const unsigned passes = passes_in_a_sample(*tunable, searched, bench.objective);
   if (passes > 1) tunable->repeat_passes(passes);
   if (interrupted() != 0) return {};
-  // The time includes allocating and preparing, so it counts as no more than twice its share.
+  // This time includes allocation and preparation, so only up to twice the stages' fraction of the budget is charged.
   const double seconds = bench.machine.host().now() - begun;
   const Spent spent{seconds, std::min(seconds, 2 * kForStages * bench.policy.budget)};
   model::CandidateSearchPolicy policy;
@@ -573,13 +581,13 @@ Tuned tune(const Scenario& scenario, std::span<const Case> space, const RunConte
   if (thoroughness == SearchMode::exhaustive) {
     policy.share = 1;
     policy.most = space.size();
-    policy.reach = 1e6;  // so large that no configuration seems too slow to be tried
+    policy.reach = 1e6;  // so large that no prediction excludes a configuration
     policy.finalists = 16;
   }
   Tuner tuner(std::move(tunable), passes, searched, bench, observer, policy, spent);
   tuner.run();
   Tuned tuned{tuner.results(), tuner.findings(command_of)};
-  // If the device was lost but no configuration failed, nothing else would show that the search was cut short.
+  // If the device was lost although no configuration failed, this mark is the only sign that the search ended early.
   if (!bench.device.usable()) std::ranges::for_each(tuned.results, mark_unfinished);
   return tuned;
 }

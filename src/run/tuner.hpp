@@ -1,4 +1,4 @@
-// `tune`: searches a scenario's cases for the fastest, guided by predictions, and measures the best again.
+// `tune`: searches a scenario's cases for the fastest one, guided by predicted times, and measures the best ones again.
 #pragma once
 
 #include <cstddef>
@@ -14,53 +14,55 @@
 
 namespace xferbench {
 
-/// Why a case does not belong to the search space: no device could run it, or it needs more device memory than `limit`
-/// (bytes). Uses no device.
+/// Returns why a case does not belong to the search space: no device can run it, or it needs more than `limit` bytes of
+/// device memory. Returns nothing if it belongs. Does not access a device.
 std::optional<SkipReason> skip_reason_of_tune(const PlannedCase& planned, std::optional<std::uint64_t> limit);
 
-/// The cases that can run on this device within `limit`. Throws UsageError with the first reason if there is none.
+/// Returns the cases that can run on this device with at most `limit` bytes of device memory. Throws UsageError with
+/// the reason for the first case if none can.
 std::vector<Case> feasible(std::span<const PlannedCase> cases, Machine& machine, bool verify,
                            std::optional<std::uint64_t> limit);
 
-/// How far a tune has come.
+/// Progress of a running `tune`.
 struct TuneProgress {
   std::size_t measured = 0;    ///< number of measured configurations
-  std::size_t most = 0;        ///< maximum number of configurations that will be measured
-  std::optional<double> best;  ///< lowest median so far, in seconds
-  bool confirming = false;     ///< in the last round, measuring the best again
+  std::size_t most = 0;        ///< maximum number of configurations that the search will measure
+  std::optional<double> best;  ///< lowest median so far, in seconds; empty before the first measurement
+  bool confirming = false;     ///< true in the last round (confirmation), which measures the best configurations again
 };
 
-/// Callbacks during a tune; both must be callable.
+/// Callbacks during a `tune`. Neither may be empty.
 struct TuneObserver {
   std::function<void(const TuneProgress&)> progress;         ///< called often, while sampling
-  std::function<void(const std::vector<Result>&)> measured;  ///< called after each round, with all results so far
+  std::function<void(const std::vector<Result>&)> measured;  ///< called after each search round, with all results
 };
 
-/// Returns the command that runs a case by itself.
+/// Returns the command line that runs a case by itself.
 using CommandOf = std::function<std::string(const Case&)>;
 
-/// A result for each measured or failed configuration, in the order of their first measurement, and findings of kind
-/// "tune".
+/// Return value of tune(): a result for each measured or failed configuration, in the order in which their measurement
+/// began, and findings of kind "tune".
 struct Tuned {
   std::vector<Result> results;
   std::vector<Finding> findings;
 };
 
-/// The descriptor for a tune's results: with what tune itself adds, and without heat maps, because a search leaves
-/// holes.
+/// Returns the descriptor for the results of a `tune`: the scenario's, plus the metrics that `tune` adds, without heat
+/// maps, because a search does not measure every cell.
 ScenarioDescriptor tuned_descriptor(const ScenarioDescriptor& scenario);
 
-/// Results for a table: the ten fastest, with those measured in the last round before those only measured in the
-/// search; then all that failed.
+/// Returns the results to show in a table: the ten fastest, then all that failed. Results from the confirmation come
+/// before results only from the search.
 std::vector<Result> fastest(std::span<const Result> results);
 
-/// How much of a space is measured: what predictions suggest, or all of it.
+/// How many configurations of a space are measured: those that the predictions suggest, or all.
 enum class SearchMode { guided, exhaustive };
 
-/// Searches `space`, whose cases must all be feasible. `bench.policy.budget` is for all warm-up and sampling together,
-/// but not for preparing and verifying configurations. The rest of the policy is for the last round, in which the best
-/// are measured afresh to decide the winner. Ends early, with the results so far, after Ctrl-C or if the device is
-/// lost. Throws UsageError if the scenario cannot be tuned, and whatever making its Tunable throws.
+/// Searches `space` for the fastest case. All its cases must be feasible(). `bench.policy.budget` limits the total time
+/// of warm-up and sampling; preparing and verifying configurations is not counted. The other fields of the policy apply
+/// to the last round, in which the best are measured again to decide the winner. After Ctrl-C or if the device is lost,
+/// returns early with the results so far. Throws UsageError if the scenario cannot be tuned, and any exception of
+/// Scenario::tunable().
 Tuned tune(const Scenario& scenario, std::span<const Case> space, const RunContext& bench, const CommandOf& command_of,
            const TuneObserver& observer, SearchMode thoroughness = SearchMode::guided);
 

@@ -21,14 +21,15 @@ namespace xferbench {
 
 namespace {
 
-/// Number of exclusive slots. A thread has the same slot in all counters.
+/// Number of counter slots that belong to one thread each. A thread has the same slot in all CallCounters.
 constexpr std::size_t kPlaces = 512;
 
 /// Assigns slots to threads. There are enough for all threads that a scenario may start; any further thread gets the
-/// shared slot after them.
+/// shared slot, number kPlaces.
 class Places {
  public:
-  /// The slot of the calling thread, from its first call to its end.
+  /// Returns the slot of the calling thread. The first call of a thread takes a slot, which is released when the thread
+  /// ends.
   static std::size_t mine() {
     std::size_t& number = number_of_this_thread();
     if (number == kNone) number = all().take();
@@ -47,8 +48,8 @@ class Places {
     return number;
   }
 
-  // A thread_local object with a destructor would also release the slot. But to register the first one in a thread, the
-  // C library allocates memory, and aborts if it cannot.
+  // A pthread key releases the slot at the end of the thread. A thread_local object with a destructor could do so, too,
+  // but its registration allocates memory, and the C library aborts if that fails.
   Places() : are_given_back_(pthread_key_create(&at_end_of_thread_, give_back) == 0) {}
 
   std::size_t take() {
@@ -82,7 +83,7 @@ class Places {
 };
 
 std::uint64_t expected_nanoseconds(const DeviceCall& call) {
-  constexpr double kMostExpected = 1e6;  // seconds; sums of larger values might overflow
+  constexpr double kMostExpected = 1e6;  // limit in seconds, so that sums of expected times cannot overflow
   return static_cast<std::uint64_t>(std::min(call.expected, kMostExpected) * 1e9);
 }
 
@@ -95,7 +96,7 @@ CallCounters::Counters& CallCounters::mine() { return places_[Places::mine()]; }
 void CallCounters::Counters::add(std::atomic<std::uint64_t>& counter, std::uint64_t more) const {
   if (shared) {
     counter.fetch_add(more, std::memory_order_release);
-  } else {  // a load and a store take a fifth of the time of an atomic addition
+  } else {  // faster than an atomic addition by a factor of five, and safe because no other thread writes this counter
     counter.store(counter.load(std::memory_order_relaxed) + more, std::memory_order_release);
   }
 }
@@ -111,7 +112,7 @@ void CallCounters::enter(const DeviceCall& call) {
 void CallCounters::leave(const DeviceCall& call, bool progress) noexcept {
   Counters& my = mine();
   if (progress && waits_for_work(call.kind)) my.add(my.waits);
-  // Work done within the call is over, and is no reason to wait longer for later calls.
+  // Work that was done within the call is finished and must not prolong the time limit of later calls.
   if (call.expected > 0 && !submits_work(call.kind)) my.add(my.expected, 0 - expected_nanoseconds(call));
   if (call.kind != CallKind::query_event) return my.add(my.left);
   if (progress) my.add(my.finished);
@@ -121,7 +122,7 @@ void CallCounters::leave(const DeviceCall& call, bool progress) noexcept {
 CallCounters::Totals CallCounters::totals() const {
   Totals all;
   for (const Counters& of : places_) {
-    // Read ends before beginnings, so that nothing seems to have ended before it began.
+    // Read the counters of ends before those of beginnings: otherwise a call could seem to have ended before it began.
     const std::uint64_t left = of.left.load(std::memory_order_acquire);
     const std::uint64_t answered = of.answered.load(std::memory_order_acquire);
     const std::uint64_t entered = of.entered.load(std::memory_order_acquire);
@@ -131,7 +132,7 @@ CallCounters::Totals CallCounters::totals() const {
     all.waits += of.waits.load(std::memory_order_relaxed);
     all.expected += 1e-9 * static_cast<double>(of.expected.load(std::memory_order_relaxed));
     const auto in = [&all](CallKind kind) {
-      // If several threads are in calls, name one that waits.
+      // If several threads are inside calls, report one that waits for work.
       if (!all.inside || waits_for_work(kind)) all.kind = kind;
       all.inside = true;
     };
@@ -145,7 +146,7 @@ CallCounters::Totals CallCounters::totals() const {
 
 namespace {
 
-/// Draws conclusions from successive checks.
+/// Decides from successive readings of the call counters whether a device is stuck.
 class Judgement {
  public:
   Judgement(const CallCounters& calls, const WatchdogLimits& limits)
@@ -160,10 +161,11 @@ class Judgement {
       if (busy_) longest_ = std::max(longest_, waited_);
       waited_ = 0;
     }
-    // When a wait has returned, work submitted before the previous check may be done.
+    // A wait has returned, so the work submitted before the previous check may be finished.
     if (now.waits != last_.waits) settled_ = last_.expected;
     busy_ = now.inside || polling;
-    // A thread that queries an event may briefly do something else in between; longer pauses are host work.
+    // A thread that polls an event may briefly do other work between queries. A longer pause is host work, which may
+    // take any time.
     idle_ = busy_ ? 0 : idle_ + passed;
     if (idle_ > kBetweenPolls) waited_ = 0;
     last_ = now;
@@ -179,8 +181,8 @@ class Judgement {
   using Clock = std::chrono::steady_clock;
   static constexpr double kBetweenPolls = 1.0;  // seconds
 
-  /// Seconds since the last check, limited: after a long gap, the process and perhaps the work that it waits for had
-  /// been stopped.
+  /// Returns the seconds since the last check, limited to ten intervals. A longer gap means that the whole process was
+  /// stopped, perhaps together with the work that it waits for.
   double time_since_last_look() {
     const auto now = Clock::now();
     const double passed = std::chrono::duration<double>(now - std::exchange(looked_, now)).count();
@@ -195,16 +197,16 @@ class Judgement {
   const CallCounters& calls_;
   const WatchdogLimits& limits_;
   CallCounters::Totals last_;
-  double settled_;      // seconds of expected work that is done
-  double waited_ = 0;   // seconds without progress
-  double longest_ = 0;  // longest wait that returned
-  bool busy_ = false;   // at the last check, a thread was in a call or had queried an event
-  double idle_ = 0;     // seconds since busy_ was last true
+  double settled_;      // seconds of expected work that is considered finished
+  double waited_ = 0;   // seconds since the last progress
+  double longest_ = 0;  // duration, in seconds, of the longest wait that returned
+  bool busy_ = false;   // whether, at the last check, a thread was inside a call or had just queried an event
+  double idle_ = 0;     // seconds since a thread was last inside a call or queried an event
   double since_interrupt_ = 0;
   Clock::time_point looked_ = Clock::now();
 };
 
-/// Blocks all signals in this thread, so that the threads that existed before it handle them.
+/// Blocks all signals in the calling thread, so that other threads of the process handle them.
 void block_signals() {
   sigset_t all;
   sigfillset(&all);
@@ -214,7 +216,7 @@ void block_signals() {
 }  // namespace
 
 Watchdog::Watch Watchdog::watch(std::function<void(const Alarm&)> on_alarm) {
-  // Construct the Judgement here, so that only calls from now on count.
+  // The Judgement is constructed here, on the calling thread, so that only later calls count.
   return Watch(std::jthread(
       [this, judgement = Judgement(calls_, limits_), tell = std::move(on_alarm)](const std::stop_token& stop) mutable {
         block_signals();

@@ -1,4 +1,5 @@
-// The watchdog: detects a device that no longer answers, which the blocked program itself cannot notice.
+// The watchdog: detects a device that no longer answers. The program cannot notice that itself, because it is blocked
+// in a call.
 #pragma once
 
 #include <array>
@@ -19,50 +20,50 @@ namespace xferbench {
 
 /// Timeouts in seconds.
 struct WatchdogLimits {
-  double timeout = 30;       ///< any call may take this long, ...
-  double factor = 10;        ///< ... and this many times its expected time, if that is longer
-  double interrupted = 1.2;  ///< from Ctrl-C to the end of the Watch
-  double interval = 0.1;     ///< between two checks
+  double timeout = 30;       ///< time that any call may take, even if its expected time is short
+  double factor = 10;        ///< a call may also take this many times its expected time
+  double interrupted = 1.2;  ///< time from Ctrl-C until the Watch must have ended
+  double interval = 0.1;     ///< time between two checks
 };
 
 struct Alarm {
   enum class Kind {
-    stuck,        ///< a call does not return
-    interrupted,  ///< the program takes too long to react to Ctrl-C
+    stuck,        ///< a call has not returned in time
+    interrupted,  ///< the program has not ended in time after Ctrl-C
   };
   Kind kind{};
-  std::string_view operation{};  ///< the call that a thread is in, by to_text(CallKind); empty: none
-  double seconds = 0;            ///< time without progress, or since Ctrl-C
+  std::string_view operation{};  ///< call that a thread is inside, as text; empty if there is none
+  double seconds = 0;            ///< seconds without progress, or seconds since Ctrl-C
 };
 constexpr auto texts_of(Alarm::Kind) { return std::to_array<std::string_view>({"stuck", "interrupted"}); }
 
-/// Counts calls for a watchdog. Each thread has counters of its own, so that a call costs only a few stores; only the
-/// watchdog's thread evaluates them.
+/// Observes device calls and counts them for the watchdog. Each thread has counters of its own, so that a call costs
+/// only a few stores. The watchdog's thread reads them.
 class CallCounters final : public CallObserver {
  public:
   CallCounters();
   void enter(const DeviceCall& call) override;
   void leave(const DeviceCall& call, bool progress) noexcept override;
 
-  /// The sums over all threads.
+  /// Sums of the counters of all threads.
   struct Totals {
-    std::uint64_t progress = 0;  ///< calls entered or left; a query of an unfinished event does not count
-    std::uint64_t polls = 0;     ///< event queries
-    std::uint64_t waits = 0;     ///< waits for work that returned
-    double expected = 0;         ///< seconds of all submitted work
-    bool inside = false;         ///< a thread is in a call, of this kind:
+    std::uint64_t progress = 0;  ///< calls entered or left; event queries count only if the event had finished
+    std::uint64_t polls = 0;     ///< number of event queries
+    std::uint64_t waits = 0;     ///< number of waits for device work that have returned
+    double expected = 0;         ///< expected duration of all submitted work, in seconds
+    bool inside = false;         ///< whether a thread is inside a call; its kind is `kind`
     CallKind kind{};
   };
   [[nodiscard]] Totals totals() const;
 
  private:
-  /// The counters of one thread at a time; the last ones are shared by threads for which there are no others.
+  /// Counters of one thread. The last element is shared by all threads for which no other is left.
   struct alignas(64) Counters {
     std::atomic<std::uint64_t> entered{0};
     std::atomic<std::uint64_t> left{0};
-    std::atomic<std::uint64_t> asked{0};     // event queries
-    std::atomic<std::uint64_t> answered{0};  // event queries that returned
-    std::atomic<std::uint64_t> finished{0};  // event queries that returned and found the event finished
+    std::atomic<std::uint64_t> asked{0};     // number of event queries that began
+    std::atomic<std::uint64_t> answered{0};  // number of event queries that returned
+    std::atomic<std::uint64_t> finished{0};  // number of event queries that found the event finished
     std::atomic<std::uint64_t> waits{0};
     std::atomic<std::uint64_t> expected{0};  // expected duration of submitted work, in nanoseconds
     std::atomic<CallKind> kind{};
@@ -76,24 +77,25 @@ class CallCounters final : public CallObserver {
   std::vector<Counters> places_;
 };
 
-/// A device counts as stuck if a thread is in one of its calls, or keeps querying an event, and for too long no call
-/// was entered or returned anything new. Host work outside of calls may take any time. Time in which the whole process
-/// was stopped (Ctrl-Z) does not count.
+/// Raises an alarm if the device is stuck: a thread is inside a device call, or polls an event, and for too long no
+/// call was entered and none returned with news. Host work outside of device calls may take any time. Time in which the
+/// whole process was stopped (Ctrl-Z) does not count.
 class Watchdog {
  public:
   explicit Watchdog(const WatchdogLimits& limits = {}) : limits_(limits) {}
 
-  /// The observer for intercept(). The watchdog must outlive the machine.
+  /// Returns the observer to pass to intercept(). The watchdog must outlive the machine.
   [[nodiscard]] CallObserver& observer() { return calls_; }
 
-  /// A thread makes checks as long as this object exists.
+  /// Owns the thread that makes the periodic checks.
   class Watch : NonCopyable {
     friend class Watchdog;
     explicit Watch(std::jthread thread) : thread_(std::move(thread)) {}
     std::jthread thread_;
   };
 
-  /// `on_alarm` is called at most once, on the watch's own thread, which then ends; it must not throw.
+  /// Starts the checks. `on_alarm` is called at most once, on the thread of the Watch, which then ends. It must not
+  /// throw.
   [[nodiscard]] Watch watch(std::function<void(const Alarm&)> on_alarm);
 
  private:
