@@ -12,8 +12,8 @@ namespace xferbench {
 
 namespace {
 
-/// Stop reason if all turns together miss the target. If their reasons differ (one may have reached its own target),
-/// the reason is that the planned turns are used up.
+/// Returns the stop reason of a measurement whose samples of several turns together miss the target. If the turns have
+/// different reasons (one may have reached its own target), returns Stop::budget.
 Stop short_of_target(Stop before, Stop now) {
   if (now == Stop::interrupted) return Stop::interrupted;
   return before == now && now != Stop::ci ? now : Stop::budget;

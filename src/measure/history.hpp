@@ -1,5 +1,5 @@
-// Accumulates samples of a case over several turns. A turn runs every case once, so that slow drift affects all cases
-// alike.
+// Accumulates the samples of a case over several turns. A turn runs every case once, so that slow drift of the machine
+// affects all cases alike.
 #pragma once
 
 #include <cstddef>
@@ -10,19 +10,20 @@
 
 namespace xferbench {
 
-/// The part of the total budget and sample count for one of `turns` turns. Its target interval is wider by
-/// sqrt(turns), because pooling all turns narrows the interval by that factor.
+/// Returns the sampling policy for one of `turns` turns: its part of the budget and of the sample counts. Its target
+/// interval is wider by sqrt(turns), because pooling the samples of all turns narrows the interval by that factor.
 SamplingPolicy share_of(const SamplingPolicy& wanted, std::size_t turns);
 
-/// Results of each call of sample() over all turns. Every turn makes the same calls in the same order.
+/// Stores the results of each sample() call of a case over all turns. Every turn must make the same calls in the same
+/// order.
 class SampleHistory {
  public:
-  /// `ci`: target relative half-width for all turns together.
+  /// `ci`: target relative half-width of the interval from the samples of all turns together.
   explicit SampleHistory(double ci) : ci_(ci) {}
 
   void begin_turn() { next_ = 0; }
-  /// Sets each region's batch for the next sample() call to its batch in the same call of the previous turn, if there
-  /// was one: samples with different batches are not comparable.
+  /// Prepares the regions of this turn's next sample() call: each gets the batch that it had in the same call of the
+  /// previous turn, if there was one. Samples with different batches are not comparable.
   void repeat_as_before(std::span<Region> regions) const;
   /// Appends the results of this turn's next sample() call to the results of the same call in earlier turns; returns
   /// all samples with their statistics. Throws std::logic_error if the turns sampled different regions.

@@ -79,7 +79,7 @@ std::optional<Mismatch> check_bytes(std::span<const std::byte> bytes, std::uint6
   if (const auto wrong = first_wrong(words, right, kGrain, kWord, part)) {
     offset = *wrong * kWord;
     while (right_byte(offset)) ++offset;
-  } else {  // less than a word is left at the end
+  } else {  // check the last bytes, which do not fill a word
     part.for_each(words * kWord, bytes.size(), [&](std::size_t begin, std::size_t end) {
       while (begin < end && right_byte(begin)) ++begin;
       if (begin < end) offset = std::min(offset, begin);
@@ -104,7 +104,7 @@ std::optional<Mismatch> check_elements_plus(std::span<const float> elements, std
 }
 
 Mismatch element_mismatch(std::size_t index, float expected, float found) {
-  // Report the first differing byte, which a reader looks for in a dump.
+  // Report the offset of the first differing byte, so that it can be found in a memory dump.
   const auto want = std::bit_cast<std::array<std::byte, sizeof(float)>>(expected);
   const auto have = std::bit_cast<std::array<std::byte, sizeof(float)>>(found);
   std::size_t byte = 0;

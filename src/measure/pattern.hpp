@@ -1,5 +1,5 @@
-// Payloads with a closed form: every byte follows from a seed and its position, so checks need arithmetic only and no
-// code path under test. Before each verified run, outputs are poisoned with a value that no correct result contains.
+// Generates and checks payload data. Every byte is a function of a seed and its position, so a check needs no copy of
+// the data. Before each verified run, outputs are poisoned with a value that no correct result contains.
 #pragma once
 
 #include <algorithm>
@@ -17,8 +17,8 @@
 
 namespace xferbench::pattern {
 
-/// Contents of output memory before a verified run. As a byte its top bit is set, unlike any pattern byte; as a float
-/// it is a NaN. So no correct byte or element equals it.
+/// Value of every output byte before a verified run. Its top bit is set, unlike that of any pattern byte, and four such
+/// bytes are a float NaN. So no correct byte or element equals it.
 inline constexpr std::byte kPoison{0xFF};
 
 /// Word `index` of the pseudo-random sequence of `seed`: a 32-bit mix with full avalanche (two multiply-xorshift
@@ -31,7 +31,7 @@ constexpr std::uint32_t noise(std::uint64_t seed, std::uint64_t index) {
   return x ^ (x >> 16);
 }
 
-/// An integer in [1, 2^22] as a float. Adding up to 2^22 to it is exact, so kernel results are exact.
+/// An integer in [1, 2^22] as a float. Adding an integer up to 2^22 to it is exact, so results of kernels are exact.
 constexpr float element(std::uint64_t seed, std::uint64_t index) {
   return static_cast<float>(1U + (noise(seed, index) >> 10));
 }
@@ -43,7 +43,7 @@ constexpr float small_element(std::uint64_t seed, std::uint64_t index) {
 
 // The following functions run in parallel and skip bytes outside `part`.
 
-/// Fills with bytes in [0, 0x7F] derived from the seed.
+/// Fills the memory with pseudo-random bytes in [0, 0x7F].
 void fill_bytes(std::span<std::byte> bytes, std::uint64_t seed, const PayloadPart& part = {});
 void fill_elements(std::span<float> elements, std::uint64_t seed, const PayloadPart& part = {});
 void poison(std::span<std::byte> bytes, const PayloadPart& part = {});
@@ -52,7 +52,7 @@ void poison_range(std::span<std::byte> payload, std::size_t offset, std::size_t 
 
 /// The first difference between expected and actual memory contents.
 struct Mismatch {
-  std::size_t offset = 0;  ///< in bytes
+  std::size_t offset = 0;  ///< byte offset of the first difference
   std::string expected;
   std::string found;
   /// For example "wrong result at byte offset 4096: expected 0x12, found 0xff".
@@ -62,10 +62,10 @@ struct Mismatch {
 /// Throws VerificationError with the prefix `what` if there is a mismatch.
 void require(const std::optional<Mismatch>& wrong, std::string_view what);
 
-/// Checks contents written by fill_bytes() with the same seed.
+/// Returns the first difference from what fill_bytes() writes for the same seed; nothing if there is none.
 std::optional<Mismatch> check_bytes(std::span<const std::byte> bytes, std::uint64_t seed, const PayloadPart& part = {});
 
-/// Compares with `right`, correct data of the same size.
+/// Returns the first difference from `right`, correct data of the same size; nothing if there is none.
 std::optional<Mismatch> compare_bytes(std::span<const std::byte> bytes, const std::byte* right,
                                       const PayloadPart& part = {});
 
@@ -107,8 +107,8 @@ bool all_right_fast(std::size_t begin, std::size_t end, const Predicate& right) 
   return all_right(begin, end, right);
 }
 
-/// The lowest index in [0, count) for which right(index) is false, among items of `item` bytes within `part`. Each
-/// thread gets at least `grain` items.
+/// Returns the lowest index in [0, count) for which right(index) is false; nothing if there is none. Items of `item`
+/// bytes outside of `part` are skipped. Each thread checks at least `grain` items.
 template <class Predicate>
 std::optional<std::size_t> first_wrong(std::size_t count, const Predicate& right, std::size_t grain = kGrain,
                                        std::size_t item = 1, const PayloadPart& part = {}) {
@@ -128,11 +128,11 @@ std::optional<std::size_t> first_wrong(std::size_t count, const Predicate& right
 
 Mismatch element_mismatch(std::size_t index, float expected, float found);
 
-/// Checks that every element within `part` equals element(seed, index) + added exactly.
+/// Checks that every element within `part` equals element(seed, index) + added exactly. Returns the first mismatch.
 std::optional<Mismatch> check_elements_plus(std::span<const float> elements, std::uint64_t seed, float added,
                                             const PayloadPart& part = {});
 
-/// Checks that every element within `part` equals expected(index) exactly.
+/// Checks that every element within `part` equals expected(index) exactly. Returns the first mismatch.
 template <class Expected>
 std::optional<Mismatch> check_elements(std::span<const float> elements, const Expected& expected,
                                        const PayloadPart& part = {}) {

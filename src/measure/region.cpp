@@ -77,7 +77,8 @@ RegionTimer::RegionTimer(Machine& machine, Region region) : host_(machine.host()
   for (const StreamView stream : region_.streams) joined_.push_back(stream.device().make_event(kind));
 }
 
-/// Groups the region's streams by device and creates the devices' events; does nothing if all streams belong to `root`.
+/// Groups the region's streams by device and creates the events of each device. Does nothing if all streams belong to
+/// `root`, the device of the first stream.
 void RegionTimer::add_devices(Device& root) {
   const auto of_root = [&root](const StreamView stream) { return &stream.device() == &root; };
   if (std::ranges::all_of(region_.streams, of_root)) return;
@@ -142,7 +143,8 @@ void RegionTimer::join() {
   }
 }
 
-/// Queues the start of each device's part. Without a gate, the other devices start some microseconds after the root's.
+/// Enqueues the start of each device's work. Without a gate, the other devices wait for the root's start event, which
+/// takes some microseconds.
 void RegionTimer::begin_devices(bool gated) {
   const StreamView root = region_.streams.front();
   for (const DeviceStreams& on_device : devices_) {
@@ -173,7 +175,8 @@ void RegionTimer::end_devices() {
     first.record(on_device.ended);
     if (first == root) continue;
     root.wait(on_device.ended);
-    // Record the end by the root device's clock in a separate stream: the root stream may still wait for other devices.
+    // A separate stream of the root device records this device's end by the root device's clock, because the root
+    // stream may still be waiting for another device.
     on_device.watch.wait(on_device.ended);
     on_device.watch.record(on_device.seen);
   }
@@ -256,7 +259,7 @@ Timing RegionTimer::run_by_host_clock() {
   const double begun = host_.now();
   for (unsigned i = 0; i < batch_; ++i) region_.steps ? region_.steps(laps) : region_.submit();
   timing.elapsed = (host_.now() - begun) / batch_;
-  timing.submit = timing.elapsed;  // with Clock::host, the calls do the work themselves
+  timing.submit = timing.elapsed;  // with Clock::host, submit() returns only after the work is done
   return timing;
 }
 
@@ -284,7 +287,8 @@ void RegionTimer::choose_batch(double shortest) {
     time();
     return;
   }
-  // Ungated times include submission cost, so the first guess can be too small; a longer batch corrects it.
+  // The first pass may include more submission cost than later ones, so the batch chosen from it can be too small.
+  // Further attempts correct it.
   for (int attempt = 0; attempt < 4; ++attempt) {
     const auto timing = time();
     if (!timing) continue;

@@ -74,9 +74,9 @@ double skew_of(const Series& series) {
 
 namespace {
 
-constexpr double kWarmupShare = 0.2;       // maximum share of the budget for the warm-up
-constexpr double kThrottled = 0.9;         // share of the maximum SM clock; a GPU below it counts as throttled
-constexpr std::size_t kEnoughToTell = 20;  // samples; fewer do not show whether the target can be reached
+constexpr double kWarmupShare = 0.2;       // maximum fraction of the budget for the warm-up
+constexpr double kThrottled = 0.9;         // fraction of the maximum SM clock below which a GPU counts as throttled
+constexpr std::size_t kEnoughToTell = 20;  // fewer samples do not show whether the target can be reached
 
 class Loop {
  public:
@@ -91,7 +91,8 @@ class Loop {
     given_ = regions.size();
     timers_.reserve(given_);
     for (Region& region : regions) timers_.emplace_back(machine, std::move(region));
-    // Set before warm-up: even if Ctrl-C interrupts it, samples must have the same batch as those of earlier turns.
+    // Set before warm-up, so that samples have the same batch as in earlier turns even if Ctrl-C interrupts the
+    // warm-up.
     for (RegionTimer& timer : timers_) {
       if (timer.region().batch > 0) timer.set_batch(timer.region().batch);
     }
@@ -108,10 +109,11 @@ class Loop {
   }
 
  private:
-  /// Seconds of the budget used, without checks.
+  /// Seconds of the budget used so far, not counting checks.
   [[nodiscard]] double spent() const { return machine_.host().now() - begun_ - checking_; }
 
-  // Collective decisions of all processes that sample in step. All processes must call these at the same places.
+  // Collective operations: with a Lockstep, all processes must call these at the same places. Each returns the same
+  // value on all processes.
   [[nodiscard]] bool stopped() const { return lockstep_ != nullptr ? lockstep_->interrupted() : interrupted() != 0; }
   [[nodiscard]] bool any(bool mine) const { return lockstep_ != nullptr ? lockstep_->any(mine) : mine; }
   void use_largest_batch(RegionTimer& timer) const {
@@ -131,8 +133,8 @@ class Loop {
     }
   }
 
-  /// Adds the repeated regions that Region::same_batch requires, after all others, which keep their indices. The
-  /// results of repeated regions are not checked, because those of the original regions are.
+  /// Adds a second copy of each region for which Region::same_batch requires it, at the end, so that the other regions
+  /// keep their indices. Copies have no check, because the original regions are checked.
   void add_alike() {
     const auto alike = [](const RegionTimer& timer) { return timer.region().same_batch; };
     const auto first = std::ranges::find_if(timers_, alike);
@@ -149,8 +151,8 @@ class Loop {
     lengths_.resize(timers_.size());
   }
 
-  /// Ungated passes per region before the batch is chosen. None if every region was warmed by another, because
-  /// choosing the batch takes one pass anyway.
+  /// Returns the number of ungated passes per region before the batch is chosen: 2, or 0 if all regions were warmed up
+  /// by others, because choosing the batch takes one pass anyway.
   [[nodiscard]] std::size_t ungated_passes() const {
     const bool all_warm =
         std::ranges::all_of(timers_, [](const RegionTimer& timer) { return timer.region().warmed_by_another; });
@@ -168,7 +170,7 @@ class Loop {
     }
     add_alike();
     std::vector<std::vector<double>> times(timers_.size());
-    std::vector<std::size_t> own;  // indices of regions with a warm-up of their own
+    std::vector<std::size_t> own;  // indices of the regions that no other region warms up
     for (std::size_t i = 0; i < timers_.size(); ++i) {
       if (!timers_[i].region().warmed_by_another) own.push_back(i);
     }
@@ -185,8 +187,8 @@ class Loop {
     }
   }
 
-  /// Runs one pass of each region that is not in `warmed`: its first pass is slow even if another region warmed up its
-  /// work.
+  /// Runs one pass of each region that is not in `warmed` and discards its time. Another region has warmed up the same
+  /// work, but the region's own first pass is still slow (lazy loading).
   void warm_up_others(const std::vector<std::size_t>& warmed) {
     for (std::size_t i = 0; i < timers_.size(); ++i) {
       if (!std::ranges::binary_search(warmed, i) && !stopped()) time_or_throw(i);
@@ -225,9 +227,9 @@ class Loop {
       if (look) observe_({n, widest_half_width()});
       std::optional<Stop> reason = reason_to_stop(n, look);
       if (reason && round == Round::usual && checks_anything()) {
-        // Only now is it known that sampling ends, and later passes of this round may have overwritten earlier
-        // results. So one more round follows in which every pass is checked. Its samples count, so the stopping rule
-        // is evaluated again.
+        // Only now is it known that sampling ends, and later passes of this round may have overwritten the results of
+        // earlier ones. So one more round follows, in which every pass is checked. Its samples count, so the stopping
+        // rule is evaluated again.
         if (!take_round(++n, Round::checked)) return stop(Stop::interrupted);
         reason = reason_to_stop(n, look);
       }
@@ -235,8 +237,8 @@ class Loop {
     }
   }
 
-  /// Why sampling ends after `n` rounds; nothing if it continues. `look`: whether this round may evaluate the
-  /// intervals.
+  /// Returns why sampling ends after `n` rounds (samples of each region); nothing if it continues. `look`: whether the
+  /// intervals may be evaluated after this round.
   [[nodiscard]] std::optional<Stop> reason_to_stop(std::size_t n, bool look) const {
     if (look && !any(!all_settled())) return Stop::ci;
     if (n >= policy_.max_samples) return Stop::max_samples;
@@ -245,8 +247,8 @@ class Loop {
     return std::nullopt;
   }
 
-  /// Whether the target cannot be reached within the budget: the widest interval would stay too wide, or the first
-  /// sample was an outlier and remains one.
+  /// Whether the target cannot be reached within the budget: the widest interval would still be too wide at its end, or
+  /// the first sample is an outlier, which further samples do not change.
   [[nodiscard]] bool cannot_reach_target(std::size_t n) const {
     const auto width = widest_half_width();
     if (policy_.ci <= 0 || !width) return false;
@@ -259,7 +261,7 @@ class Loop {
 
   enum class Round { usual, checked };
 
-  /// Takes one sample of every region, in reverse order in every second round. Returns false if interrupted.
+  /// Takes one sample of every region, in reverse order in every second round. Returns false if it was interrupted.
   bool take_round(std::size_t n, Round round) {
     for (std::size_t i = 0; i < timers_.size(); ++i) {
       if (stopped()) return false;
@@ -289,7 +291,7 @@ class Loop {
     return false;
   }
 
-  /// Checks the result of a region's latest pass. Skipped after Ctrl-C, because checking gigabytes takes long.
+  /// Checks the result of a region's last pass. After Ctrl-C it does nothing, because checking gigabytes takes long.
   void check(std::size_t i, std::size_t pass) {
     if (stopped()) return;
     Series& series = series_[i];
@@ -308,7 +310,8 @@ class Loop {
     add_checking(i, machine_.host().now() - begun);
   }
 
-  /// A check leaves caches and GPU in another state than a pass does, so one untimed pass precedes the next sample.
+  /// Runs one untimed pass of a region that was just checked, because a check leaves caches and GPU in another state
+  /// than a pass does.
   void recover_from_check() {
     if (!just_checked_) return;
     const std::size_t i = *std::exchange(just_checked_, std::nullopt);
@@ -335,8 +338,8 @@ class Loop {
     });
   }
 
-  /// Times a pass, and repeats it if it failed in another process. Returns nothing if this process's own gate timed
-  /// out.
+  /// Times a pass that starts in all processes at the same time. Repeats it if it failed in another process. Returns
+  /// nothing if this process's own gate timed out.
   std::optional<Timing> time_in_step(std::size_t i) {
     for (;;) {
       lockstep_->agree_on_start(timers_[i].preparation(), lengths_[i]);
@@ -347,7 +350,7 @@ class Loop {
     }
   }
 
-  /// Measurements whose intervals decide when to stop.
+  /// Returns the measurements whose intervals decide when sampling stops.
   [[nodiscard]] std::vector<const Measurement*> deciding() const {
     std::vector<const Measurement*> all;
     for (std::size_t i = 0; i < series_.size(); ++i) {
@@ -370,7 +373,8 @@ class Loop {
                                [this](const Measurement* m) { return statistics::settled(m->samples, policy_.ci); });
   }
 
-  /// Sets the stop reasons: Stop::ci for each measurement that reached its target; for others, why sampling ended.
+  /// Sets the stop reason of each measurement: Stop::ci if it reached its target, otherwise `reason`, why all sampling
+  /// ended.
   void stop(Stop reason) {
     const auto settle = [&](Measurement& m) { m.stop = statistics::stop_of(m.samples, policy_.ci, reason); };
     for (Series& s : series_) {
@@ -382,7 +386,7 @@ class Loop {
     }
   }
 
-  /// The devices that the regions use. Other devices may be lost, so they must not be queried.
+  /// Returns the devices that the regions use. Other devices may be lost, so they must not be queried.
   [[nodiscard]] std::set<Device*> devices_at_work() const {
     std::set<Device*> devices;
     for (const RegionTimer& timer : timers_) {
@@ -407,11 +411,11 @@ class Loop {
   Lockstep* lockstep_;
   double begun_;
   double checking_ = 0;                      // seconds spent on checks
-  double sampling_begun_ = 0;                // budget used, in seconds, when sampling began
-  std::optional<std::size_t> just_checked_;  // index of the region checked last; empty once another pass has followed
-  std::size_t given_ = 0;                    // number of regions passed to sample(); later timers come from add_alike()
+  double sampling_begun_ = 0;                // seconds of the budget that were used when sampling began
+  std::optional<std::size_t> just_checked_;  // index of the region checked by the latest pass, if any
+  std::size_t given_ = 0;  // number of regions passed to sample(); further timers are copies made by add_alike()
   std::vector<RegionTimer> timers_;
-  std::vector<double> lengths_;  // per region: duration of the last pass in seconds, only with a Lockstep
+  std::vector<double> lengths_;  // duration of each region's last pass, in seconds; used only with a Lockstep
   std::vector<Series> series_;
 };
 

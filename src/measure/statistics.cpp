@@ -32,7 +32,7 @@ double quantile_of_sorted(std::span<const double> s, double q) {
   return s[below] + (position - static_cast<double>(below)) * (s[above] - s[below]);
 }
 
-/// Differences below this fraction of the median are clock resolution and raise no flag.
+/// Differences below this fraction of the median come from the clock's resolution and raise no flag.
 constexpr double kNegligible = 1e-3;
 
 struct Fences {
@@ -53,15 +53,15 @@ double mean(std::span<const double> samples) {
   return std::accumulate(samples.begin(), samples.end(), 0.0) / static_cast<double>(samples.size());
 }
 
-/// Value at a fractional rank from 1 to n; clamped to the extreme samples.
+/// Returns the value at a fractional rank from 1 to n; ranks outside of this range give the extreme samples.
 double at_rank(std::span<const double> s, double rank) {
   const double place = std::clamp(rank - 1, 0.0, static_cast<double>(s.size() - 1));
   return quantile_of_sorted(s, s.size() == 1 ? 0 : place / static_cast<double>(s.size() - 1));
 }
 
-/// 95% interval of the series' level from the medians of its thirds (Student's t, two degrees of freedom). It
-/// captures drift that is too slow to show within a third. Computed on logarithms, because errors of the level are
-/// factors and times are positive.
+/// 95% interval of the samples' level, from the medians of the first, middle and last third of the series (Student's t,
+/// two degrees of freedom). It captures drift that is too slow to show within one third. It is computed from
+/// logarithms, because times are positive and errors of the level are factors.
 Interval interval_of_thirds(std::span<const double> samples) {
   constexpr double kQuantile = 4.302653;
   const std::size_t third = samples.size() / 3;
@@ -79,7 +79,8 @@ Interval interval_of_thirds(std::span<const double> samples) {
   return {centre / std::exp(half), centre * std::exp(half)};
 }
 
-/// For each sample 1 if it is above the median, -1 if below, 0 if equal; minus the mean of these numbers.
+/// Returns for each sample 1 if it is above the median, -1 if it is below, and 0 if it is equal, minus the mean of
+/// these numbers.
 std::vector<double> sides(std::span<const double> samples) {
   const double centre = median(samples);
   std::vector<double> sides;
@@ -104,7 +105,7 @@ double percentile(std::span<const double> samples, double fraction) {
 }
 
 std::optional<std::pair<std::size_t, std::size_t>> median_ranks(std::size_t n) {
-  // Binomial terms by logarithms, because C(n,i) overflows and 2^-n underflows beyond n = 1000.
+  // Compute binomial terms by logarithms: for n > 1000, C(n,i) would overflow and 2^-n underflow.
   double cumulative = 0;
   std::size_t k = 0;
   const double count = static_cast<double>(n);
@@ -183,7 +184,7 @@ std::optional<Interval> interval_over_rounds(std::size_t rounds, const std::func
   constexpr std::size_t kDraws = 1000;
   if (rounds < kFewest) return std::nullopt;
   const auto block = static_cast<std::size_t>(std::ceil(std::cbrt(static_cast<double>(rounds))));
-  std::mt19937_64 random(1);  // fixed seed: the same samples give the same interval
+  std::mt19937_64 random(1);  // fixed seed, so that the same samples give the same interval
   std::vector<std::size_t> drawn(rounds);
   std::vector<double> numbers(kDraws);
   for (double& number : numbers) {
@@ -235,7 +236,8 @@ Outliers outliers(std::span<const double> samples) {
 bool slow_first(std::span<const double> samples) {
   if (samples.size() < 6) return false;
   const auto others = samples.subspan(1);
-  // Nearly constant samples have fences of zero width, so a first sample must also be more than 1% slower.
+  // If the samples are nearly constant, the fences have almost no width. So a first sample must also be more than 1%
+  // slower than the median.
   return samples[0] > fences(others).severe_high && samples[0] > 1.01 * median(others);
 }
 
@@ -257,7 +259,7 @@ bool bimodal(std::span<const double> samples) {
     if (split == 0 || s[i] - s[i - 1] > s[split] - s[split - 1]) split = i;
   }
   const double gap = s[split] - s[split - 1];
-  // A cluster's width without its outer tenth, so that a single outlier does not hide two modes.
+  // Ignore the outer tenth of each cluster, so that a single outlier does not hide two modes.
   const std::span<const double> low(s.data(), split);
   const std::span<const double> high(s.data() + split, n - split);
   const double width =
@@ -272,7 +274,7 @@ void summarise(Measurement& m) {
   m.max = *std::ranges::max_element(samples);
   m.median = median(samples);
   m.ci95 = autocorrelation_adjusted_ci(samples);
-  // With less than one sample beyond it, a percentile would just be the maximum.
+  // With fewer samples, the percentile would just be the maximum.
   m.p90 = samples.size() >= 10 ? std::optional(percentile(samples, 0.9)) : std::nullopt;
   m.p99 = samples.size() >= 100 ? std::optional(percentile(samples, 0.99)) : std::nullopt;
 
@@ -293,7 +295,7 @@ void append(Measurement& all, const Measurement& more) {
   if (more.batch != all.batch) {
     throw std::logic_error("samples of " + all.name + " that are means of different numbers of repetitions");
   }
-  // Keep the flags that cannot be computed from samples.
+  // Keep flags that describe the machine, because they cannot be recomputed from samples.
   std::vector<std::string> of_machine;
   for (const char* flag : {"not-warm", "throttled", "gate-timeout"}) {
     const auto has = [flag](const Measurement& m) { return std::ranges::find(m.flags, flag) != m.flags.end(); };

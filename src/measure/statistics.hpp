@@ -20,35 +20,37 @@ double median(std::span<const double> samples);
 /// is the minimum, 0.5 the median, 1 the maximum.
 double percentile(std::span<const double> samples, double fraction);
 
-/// Ranks (1-based, low and high) of the order statistics that enclose the median with at least 95% confidence:
-/// the largest k with sum_{i<k} C(n,i) 2^-n <= 0.025. Nothing below six samples.
+/// Returns the ranks (1-based, low and high) of the sorted samples that enclose the median with at least 95%
+/// confidence: the largest k with sum_{i<k} C(n,i) 2^-n <= 0.025. Returns nothing for fewer than six samples.
 std::optional<std::pair<std::size_t, std::size_t>> median_ranks(std::size_t n);
 
 /// The median's 95% confidence interval from median_ranks(). Distribution-free; assumes independent samples.
 std::optional<Interval> median_interval(std::span<const double> samples);
 
 /// The median's 95% confidence interval for autocorrelated samples: the interval for n / widening(samples)^2
-/// independent samples, extended to cover the interval computed from the medians of the series' thirds. This interval
-/// is reported and decides when to stop. Its measured coverage: tests/verdicts/interval_coverage.cpp.
+/// independent samples, extended to cover the interval computed from the medians of the series' thirds. Reports show
+/// this interval, and it decides when sampling stops. Its measured coverage is in tests/verdicts/interval_coverage.cpp.
 std::optional<Interval> autocorrelation_adjusted_ci(std::span<const double> samples);
 
-/// sqrt(n / n_eff) for the median of autocorrelated samples: sqrt(1 + 2 sum of rho_k). rho_k is the lag-k
-/// autocorrelation of the sign relative to the median, which determines the median's variance and is robust against
-/// outliers. The sum ends at the first pair of neighbouring rho_k whose sum is not positive (Geyer's initial positive
-/// sequence). At least kLeastWidening.
+/// Returns the factor by which autocorrelation widens the median's interval, sqrt(n / n_eff) = sqrt(1 + 2 sum of
+/// rho_k). rho_k is the lag-k autocorrelation of the sign relative to the median, which determines the median's
+/// variance and is robust against outliers. The sum ends at the first pair of neighbouring rho_k whose sum is not
+/// positive (Geyer's initial positive sequence). The result is at least kLeastWidening.
 double widening(std::span<const double> samples);
-/// Lower limit of widening(), from stored series of an H200: short series underestimate their autocorrelation.
+/// Lower limit of widening(), because short series underestimate their autocorrelation. Derived from measured series of
+/// an H200.
 inline constexpr double kLeastWidening = 1.25;
 
-/// Whether sampling may stop: the interval's relative half-width is at most `ci`, the first sample is no outlier, and
-/// the series does not drift.
+/// Whether a measurement has reached its target: the interval's relative half-width is at most `ci`, the first sample
+/// is no outlier, and the series does not drift.
 bool settled(std::span<const double> samples, double ci);
-/// Stop reason of one measurement if sampling of all ended with reason `all`: Stop::ci if and only if it has settled.
+/// Returns the stop reason of one measurement when all sampling has ended with reason `all`. It is Stop::ci if and only
+/// if this measurement has settled().
 Stop stop_of(std::span<const double> samples, double ci, Stop all);
-/// Number of samples needed for half-width `ci`, if `samples` samples give `width`; the width falls with the square
-/// root of the number. Infinite for a `ci` of 0.
+/// Returns how many samples are needed for a half-width of `ci`, if `samples` samples give `width`. Assumes that the
+/// width falls with the square root of the number. Infinite for a `ci` of 0.
 double samples_for(double ci, double samples, double width);
-/// Half the interval's width over the median; nothing without an interval.
+/// Half the interval's width, divided by the median; nothing if there are too few samples for an interval.
 std::optional<double> half_width(std::span<const double> samples);
 
 /// 95% confidence interval of a number derived from several series sampled in the same rounds, such as a ratio of
@@ -60,7 +62,7 @@ std::optional<Interval> interval_over_rounds(std::size_t rounds, const std::func
 
 /// Lag-1 autocorrelation; 0 for fewer than three samples or constant ones.
 double autocorrelation(std::span<const double> samples);
-/// Whether the lag-1 autocorrelation exceeds what 95 % of independent series show.
+/// Whether the lag-1 autocorrelation is larger than in 97.5 % of series of independent samples.
 bool autocorrelated(std::span<const double> samples);
 
 struct Outliers {
@@ -81,17 +83,18 @@ bool drifting(std::span<const double> samples);
 /// by more than 2%.
 bool bimodal(std::span<const double> samples);
 
-/// Computes everything that follows from `measurement.samples`: minimum, median, maximum, interval (adjusted for
+/// Computes all fields that follow from `measurement.samples`: minimum, median, maximum, interval (adjusted for
 /// autocorrelation), percentiles if there are enough samples, outliers, and flags.
 void summarise(Measurement& measurement);
 
-/// Appends the later samples of `more` to `all` and recomputes the statistics. Flags about the machine are kept from
-/// both. Throws std::logic_error if the batches differ, because each repetition includes 1/batch of the fixed cost
-/// per pass.
+/// Appends the samples of `more`, taken later, to `all` and recomputes the statistics. Keeps the flags of both that
+/// describe the machine. Throws std::logic_error if the batches differ, because a mean of n passes includes 1/n of the
+/// fixed start cost.
 void append(Measurement& all, const Measurement& more);
 
-/// Sample counts at which to evaluate the interval: 10, 20, 30, then half as many again each time, bounded by `min`
-/// and `max`, which are included. Few and fixed, because each look is another chance to stop on a fluke.
+/// Returns the sample counts at which to evaluate the interval: `min`, then those of 10, 20, 30, and each 1.5 times the
+/// previous one, that lie between `min` and `max`, then `max`. They are few and fixed, because each evaluation is
+/// another chance to stop on a narrow interval by accident.
 std::vector<std::size_t> check_points(std::size_t min, std::size_t max);
 
 }  // namespace xferbench::statistics

@@ -1,4 +1,4 @@
-// Converts the GPU's timer stamps to the host's clock.
+// Converts time stamps of the GPU's global timer to the host's clock.
 #pragma once
 
 #include <algorithm>
@@ -8,14 +8,14 @@
 
 namespace xferbench {
 
-/// Relates the GPU's timer to the host's clock. The clocks drift apart by some parts in 10^5, so the relation is
-/// measured again every few milliseconds, before the drift exceeds its uncertainty. Not before every pass, because
-/// that allocates page-locked memory and slows the operation that follows.
+/// Keeps a measured relation between the GPU's timer and the host's clock. The clocks drift apart by some parts in
+/// 10^5, so the relation is measured again every few milliseconds, before the drift exceeds its uncertainty. It is not
+/// measured before every pass, because a measurement allocates page-locked memory and slows the next operation.
 class TimerOnHost {
  public:
   explicit TimerOnHost(Device& device) : device_(device) {}
-  /// Call before a pass. Measures the relation if the last measurement is more than `fresh` seconds old. Returns true
-  /// if it did; an untimed pass should then follow.
+  /// Measures the relation if the last measurement is more than `fresh` seconds old. Call it before a pass. Returns
+  /// whether it measured; the caller should then run one untimed pass.
   bool refresh(double fresh = 5e-3) {
     if (ever_ && device_.host().now() - related_ < fresh) return false;
     relation_ = device_.relate_clocks();
@@ -24,15 +24,16 @@ class TimerOnHost {
     uncertainty_ = std::max(uncertainty_, relation_.uncertainty);
     return true;
   }
-  /// Seconds from a GPU timer stamp to a later host time; negative results, due to the uncertainty, become 0.
+  /// Returns the seconds from a GPU time stamp to a later host time; 0 if the uncertainty makes the difference
+  /// negative.
   [[nodiscard]] double since(std::uint64_t stamp, double host) const {
     return std::max(0.0, host - relation_.host_time(stamp));
   }
-  /// Seconds from a host time to a later GPU timer stamp; negative results become 0.
+  /// Returns the seconds from a host time to a later GPU time stamp; 0 if the difference is negative.
   [[nodiscard]] double until(std::uint64_t stamp, double host) const {
     return std::max(0.0, relation_.host_time(stamp) - host);
   }
-  /// Largest uncertainty of all measured relations, in seconds.
+  /// Largest uncertainty of all relations measured so far, in seconds.
   [[nodiscard]] double uncertainty() const { return uncertainty_; }
 
  private:

@@ -10,7 +10,7 @@ namespace xferbench {
 
 namespace {
 
-/// Scope of a trace: a pass that throws must not leave tracing on, because tracing slows later work.
+/// Scope guard of a trace: stops it if a pass throws, because an active trace would slow later work.
 class Watch : NonCopyable {
  public:
   explicit Watch(Tracer& tracer) : tracer_(tracer) { tracer_.start(); }
@@ -32,7 +32,7 @@ class Watch : NonCopyable {
   bool watching_ = true;
 };
 
-/// Traces one timed pass. Returns nothing if the gate timed out.
+/// Records a trace of one timed pass. Returns nothing if the gate timed out.
 std::optional<Trace> traced_pass(Tracer& tracer, RegionTimer& timer) {
   Watch watch(tracer);
   const auto timing = timer.time();
@@ -46,12 +46,13 @@ std::optional<Trace> traced_pass(Tracer& tracer, RegionTimer& timer) {
 
 Trace trace_pass(Machine& machine, const Region& region) {
   const OnExit timed = timed_passes(machine);
-  // Tracing may add two events per operation, so count three times the operations for the gate limit.
+  // A tracer may add two events per operation, which also count against the limit of operations behind a gate.
   Region watched = region;
   watched.operations *= 3;
   RegionTimer timer(machine, std::move(watched));
   {
-    // Without gate: a tracer that allocates buffers may wait for the GPU, which would wait for the gate.
+    // This first pass runs without a gate: a tracer that allocates buffers may wait for the GPU, which would wait for
+    // the gate.
     Watch watch(machine.tracer());
     timer.run_ungated();
     static_cast<void>(watch.stop());

@@ -1,4 +1,4 @@
-// Traces one pass over a region.
+// Records a trace (timeline) of one pass of a region.
 #pragma once
 
 #include "core/trace.hpp"
@@ -7,9 +7,9 @@
 
 namespace xferbench {
 
-/// Runs the region like a timed pass, behind its gate if it has one, and returns the timeline. A discarded ungated
-/// pass before it absorbs the tracer's buffer allocations. Throws DeviceError, and MeasurementError if the gate times
-/// out repeatedly.
+/// Runs the region like a timed pass, behind its gate if it has one, and returns the timeline. An ungated pass comes
+/// first and is discarded, so that the tracer allocates its buffers then. Throws DeviceError, or MeasurementError if
+/// the gate times out repeatedly.
 Trace trace_pass(Machine& machine, const Region& region);
 
 }  // namespace xferbench

@@ -1,4 +1,4 @@
-// A second host thread for concurrent submission: two blocking copies overlap only if two threads submit them.
+// A second host thread that submits work concurrently: two blocking copies overlap only if two threads submit them.
 #pragma once
 
 #include <atomic>
@@ -12,10 +12,10 @@
 
 namespace xferbench {
 
-/// Runs one task at a time on its own thread. Calls of start() and finish() alternate.
+/// Runs one task at a time on a thread of its own. The caller calls start() and finish() alternately.
 class Worker : NonCopyable {
  public:
-  /// Waiting strategy between tasks: sleep, or poll, which occupies a core but saves the wake-up time.
+  /// How the thread waits for a task: it sleeps, or it polls, which occupies a CPU core but saves the wake-up time.
   enum class Idle { sleep, poll };
 
   explicit Worker(HostRuntime& host, Idle idle = Idle::sleep)
@@ -28,13 +28,13 @@ class Worker : NonCopyable {
     begin_->close();
   }
 
-  /// Starts `task` on the other thread and returns.
+  /// Starts `task` on the thread and returns at once.
   void start(std::function<void()> task) {
     task_ = std::move(task);
     begin_->post(0);
   }
 
-  /// Waits for the task's end; rethrows its exception.
+  /// Waits until the task has ended, and rethrows its exception if it threw one.
   void finish() {
     end_->take();
     if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
@@ -53,7 +53,7 @@ class Worker : NonCopyable {
   }
 
   bool await_task() {
-    // take() polls for this long (seconds) before it would sleep; repeating it keeps the thread polling.
+    // take() polls for this many seconds before it would sleep; calling it repeatedly keeps the thread polling
     constexpr double kAwake = 1e-3;
     if (idle_ == Idle::sleep) return begin_->take().has_value();
     while (!begin_->take(kAwake)) {
