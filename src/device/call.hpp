@@ -114,28 +114,29 @@ constexpr auto texts_of(CallKind) {
   });
 }
 
-/// Whether the call may throw. The others run in destructors or during error handling and never throw.
+/// Whether calls of this kind may throw. The other kinds run in destructors or during error handling and never throw.
 constexpr bool may_throw(CallKind kind) {
   return kind != CallKind::free && kind != CallKind::destroy && kind != CallKind::usable && kind != CallKind::health;
 }
 
-/// Whether a return from the call means that submitted work has made progress or finished.
+/// Whether the return of such a call shows that submitted work has progressed or finished.
 constexpr bool waits_for_work(CallKind kind) {
   return kind == CallKind::synchronize_stream || kind == CallKind::synchronize_event || kind == CallKind::query_event ||
          kind == CallKind::synchronize_device || kind == CallKind::copy_blocking || kind == CallKind::usable ||
          kind == CallKind::start_trace || kind == CallKind::stop_trace;
 }
 
-/// Whether DeviceCall::expected is time that a stream spends after the call has returned, not time inside the call.
+/// Whether the call only submits work. DeviceCall::expected is then time on a stream after the call has returned.
 constexpr bool submits_work(CallKind kind) {
   return kind == CallKind::copy || kind == CallKind::copy_batch || kind == CallKind::fill || kind == CallKind::launch ||
          kind == CallKind::prefetch || kind == CallKind::replay;
 }
 
-/// One call. `stream` and `device` are objects of the wrapped machine, not the wrappers that the program uses.
+/// One call of a device, as observers see it. `stream` and `device` are objects of the wrapped machine, not the
+/// wrappers that the program uses.
 struct DeviceCall {
   CallKind kind{};
-  /// Seconds that the work takes at rates that any machine reaches (a loose upper bound); 0 for a negligible call.
+  /// Upper bound for the seconds that the work takes, at rates that any machine reaches; 0 if they are negligible.
   double expected = 0;
   std::span<const Copy> copies{};
   const Kernel* kernel = nullptr;
@@ -143,25 +144,26 @@ struct DeviceCall {
   Device* device = nullptr;
 };
 
-/// Gets a notification before and after every device call, on the calling thread, so from several threads at once.
+/// Interface that is notified before and after every device call, on the calling thread, so by several threads at once.
 /// Most calls are inside timed regions, so an implementation must return within nanoseconds.
 class CallObserver : NonCopyable {
  public:
   virtual ~CallObserver() = default;
 
-  /// Called before the call. May throw if may_throw(call.kind); then neither the call nor leave() follows. A
+  /// Called before a device call. May throw if may_throw(call.kind); then the device call and leave() are skipped. A
   /// DeviceError thrown before CallKind::usable makes usable() return false.
   virtual void enter(const DeviceCall& call) = 0;
-  /// Called after CallKind::copy was submitted to a stream, before leave(). May throw, as the copy may.
+  /// Called after a CallKind::copy was submitted to a stream, before leave(). May throw like the copy itself.
   virtual void submitted(const DeviceCall&) {}
-  /// Called after the call returned or threw. `progress` is false if an event query found the event unfinished.
+  /// Called after the device call has returned or thrown. `progress` is false if an event query found the event
+  /// unfinished.
   virtual void leave(const DeviceCall& call, bool progress) noexcept = 0;
 
-  // Hooks for tests and the fault injector: what a device reports, and whether a machine moves data.
+  // Hooks with which tests and the fault injector change what a device reports.
   virtual void adjust(Capabilities&) const {}
   virtual void adjust(Health&) {}
   virtual void adjust(std::optional<LinkBytes>&) {}
-  /// Overrides whether the simulated machine really moves data; `asked` is the value that the caller passed.
+  /// Decides whether a simulated machine really moves data; `asked` is the caller's choice.
   virtual bool moves_data(bool asked) { return asked; }
 };
 

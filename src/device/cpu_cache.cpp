@@ -45,7 +45,7 @@ void flush_from_cache([[maybe_unused]] std::span<const std::byte> range) {
 }
 
 void load_into_cache(std::span<const std::byte> range) {
-  const volatile std::byte* line = range.data();  // volatile keeps the compiler from removing the read
+  const volatile std::byte* line = range.data();  // volatile, so that the compiler does not remove the read
   for (std::size_t i = 0; i < range.size(); i += kLine) static_cast<void>(line[i]);
 }
 

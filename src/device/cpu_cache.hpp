@@ -14,7 +14,7 @@ bool can_flush_cache();
 /// about 10 GB/s.
 void flush_from_cache(std::span<const std::byte> range);
 
-/// Reads every cache line of the range to load as much of it as fits into the caches.
+/// Reads every cache line of the range, which loads as much of the range as fits into the caches.
 void load_into_cache(std::span<const std::byte> range);
 
 /// Whether copy_past_cache() bypasses the caches of this CPU (x86-64 only).

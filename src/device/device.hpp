@@ -1,5 +1,5 @@
-// Interface of one GPU, real or simulated. Scenarios and the measuring loop use a GPU only through this interface and
-// through what it creates: streams, events, graphs, memory. device/cuda and device/sim implement it.
+// Interface of one GPU, real or simulated; device/cuda and device/sim implement it. Scenarios and the sampling loop use
+// a GPU only through this interface and the objects that it creates: streams, events, graphs, memory.
 #pragma once
 
 #include <cstddef>
@@ -18,11 +18,11 @@ namespace xferbench {
 class HostRuntime;
 class Machine;
 
-/// Every operation throws DeviceError with the operation's name unless stated otherwise. Streams, events, graphs and
+/// One GPU. Every operation throws DeviceError, naming itself, unless stated otherwise. Streams, events, graphs and
 /// memory must not outlive the device that created them.
 class Device : NonCopyable {
  public:
-  /// `number`: index among the machine's devices.
+  /// `number` is the index among the machine's devices.
   Device(Machine& machine, std::size_t number) : machine_(machine), number_(number) {}
   virtual ~Device() = default;
 
@@ -33,76 +33,77 @@ class Device : NonCopyable {
 
   [[nodiscard]] virtual const Capabilities& capabilities() const = 0;
   [[nodiscard]] virtual MemoryInfo memory() = 0;
-  /// False once an error has destroyed the context: the device can run nothing more in this process.
+  /// Returns false once an error has destroyed the context. The device can then run nothing more in this process.
   [[nodiscard]] virtual bool usable() noexcept = 0;
-  /// Current health, and the driver's reports (such as Xid errors) since the previous call. Takes up to a few
-  /// milliseconds, so keep it out of timed regions. Empty where unknown, as on a simulated device.
+  /// Returns the current health, and the driver's reports (such as Xid errors) since the previous call. Takes up to a
+  /// few milliseconds, so keep it out of timed regions. Empty where unknown, as on a simulated device.
   [[nodiscard]] virtual Health health() noexcept { return {}; }
-  /// Current clocks according to the driver. Same cost as health(); empty where unknown.
+  /// Returns the current clocks that the driver reports; empty where unknown. Takes as long as health().
   [[nodiscard]] virtual Clocks clocks() noexcept { return {}; }
-  /// Bytes the PCIe link has carried so far. Same cost as health(), but does not consume the driver's reports.
+  /// Returns how many bytes the PCIe link has carried so far. Takes as long as health(), but keeps the driver's
+  /// reports.
   [[nodiscard]] virtual std::optional<LinkBytes> link_bytes() noexcept { return {}; }
 
   [[nodiscard]] virtual Stream make_stream(StreamKind kind) = 0;
   [[nodiscard]] virtual Event make_event(EventKind kind) = 0;
 
   [[nodiscard]] virtual DeviceBuffer allocate_device(std::size_t bytes) = 0;
-  /// Host memory for this device. If the opened GPUs are on different NUMA nodes, it comes from this GPU's node.
+  /// Allocates host memory for this device; from this GPU's NUMA node, if the opened GPUs are on different nodes.
   [[nodiscard]] virtual HostBuffer allocate_host(std::size_t bytes, HostMemory kind, Prefault faults) = 0;
   [[nodiscard]] HostBuffer allocate_host(std::size_t bytes, HostMemory kind) {
     return allocate_host(bytes, kind, Prefault::yes);
   }
-  /// Announces that `host`, a whole allocation, will hold a payload whose bytes are computed from their positions.
-  /// Returns the part to fill and check. A real device needs all of it. The simulated device moves and computes only
-  /// that part from then on, which saves gigabytes of host work.
+  /// Announces that the allocation `host` will hold a payload whose bytes are computed from their positions. Returns
+  /// which bytes the caller must fill and check: on a real device all of them. A simulated device then moves and
+  /// computes only the returned part, which saves gigabytes of host work.
   virtual PayloadPart payload_part(const HostView& /*host*/) { return {}; }
-  /// Enables or disables access of this device's kernels and copy engines to the memory of `peer`, a device of the
-  /// same machine. Initially off; setting the current state again is no error. Without access, copies between the two
-  /// are staged through the host. Call only while both devices are idle. Throws DeviceError if the link does not
-  /// permit peer access (Environment::PeerLink::access).
+  /// Enables or disables access of this device's kernels and copy engines to the memory of `peer`, a device of the same
+  /// machine. It is initially off; setting the current state again is no error. Without access, copies between the two
+  /// are staged through the host. Call only while both devices are idle. Throws DeviceError if the link does not permit
+  /// peer access (Environment::PeerLink::access).
   virtual void set_peer_access(Device& peer, bool on) = 0;
-  /// Pins memory in place; `memory` must outlive the registration. Throws if the memory is already pinned.
+  /// Pins host memory in place. `memory` must outlive the registration. Throws DeviceError if it is already pinned.
   [[nodiscard]] virtual Registration register_host(const HostView& memory) = 0;
 
-  /// Copies with the synchronous API (cudaMemcpy), so that scenarios can measure it. Runs in the legacy default stream
-  /// and returns when the host memory may be reused. Hazard: data from pageable memory may then still be in flight
-  /// from the driver's staging buffers to the GPU (CUDA Runtime API, API synchronization behavior), and a non-blocking
-  /// stream does not wait for it.
+  /// Copies by the synchronous API (cudaMemcpy), so that scenarios can measure it. The copy runs in the legacy default
+  /// stream; the call returns when the host memory may be reused. Hazard: data from pageable memory may then still be
+  /// in flight from the driver's staging buffers to the GPU (CUDA Runtime API, API synchronization behavior), and a
+  /// non-blocking stream does not wait for it.
   virtual void copy_blocking(const Copy& copy) = 0;
-  /// Returns when the data has arrived and any stream may read it.
+  /// Copies and returns when the data has arrived, so that any stream may read it.
   void copy_and_wait(const Copy& copy) {
     copy_blocking(copy);
     synchronize();
   }
-  /// Returns when every byte of the range holds `value`.
+  /// Fills the range and returns when every byte of it holds `value`.
   void fill_and_wait(const DeviceView& range, std::byte value) {
     make_stream(StreamKind::legacy_default).fill(range, value);
     synchronize();
   }
 
   virtual void synchronize() = 0;
-  /// How host threads wait for this device in every later synchronize(): spinning, yielding or blocking.
+  /// Sets how host threads wait for this device in later calls of synchronize(): spinning, yielding or blocking.
   virtual void set_wait_policy(WaitPolicy policy) = 0;
 
-  /// Loads the kernel now. Hazard: lazy loading inside a gated region would deadlock with the gate.
+  /// Loads the kernel at once. Hazard: lazy loading while a gate is closed would deadlock.
   virtual void preload(const Kernel& kernel) = 0;
   /// Compiles and loads a user's kernel; later calls with the same source return the same kernel. The device owns it.
-  /// The DeviceError for a failed compilation names the lines of the file.
+  /// If compilation fails, DeviceError names the lines of the file.
   virtual const LoadedKernel& load_kernel(const KernelSource& source) = 0;
-  /// Registers, shared memory and occupancy of the kernel on this GPU; nothing where unknown, as on a simulated GPU.
+  /// Returns the kernel's registers, shared memory and occupancy on this GPU; nothing on a simulated GPU.
   [[nodiscard]] virtual std::optional<KernelResources> resources(const Kernel& kernel) = 0;
   /// Sets how many device-side launches may be pending at once (cudaDeviceSetLimit,
-  /// cudaLimitDevRuntimePendingLaunchCount). Applies to the whole device until changed and takes device memory.
-  /// Returns the limit in force, which may be higher. Call it while the device is idle. Throws on devices without
-  /// dynamic parallelism.
+  /// cudaLimitDevRuntimePendingLaunchCount). Applies to the whole device until changed and takes device memory. Returns
+  /// the actual limit, which may be higher. Call it while the device is idle. Throws on devices without dynamic
+  /// parallelism.
   virtual std::size_t reserve_device_launches(std::size_t pending) = 0;
-  /// The current limit of pending device-side launches.
+  /// Returns the current limit of pending device-side launches.
   [[nodiscard]] virtual std::size_t reserved_device_launches() const = 0;
 
   /// Measures the offset between the GPU's global timer, which StreamView::stamp() reads, and the host's clock. Takes
   /// some hundred microseconds of an idle GPU.
   [[nodiscard]] virtual ClockRelation relate_clocks() = 0;
-  /// Measured SM clock, in Hz; nothing where it cannot be measured.
+  /// Measures the SM clock, in Hz; nothing where that is impossible.
   [[nodiscard]] virtual std::optional<double> sm_clock_hz() = 0;
 
  private:

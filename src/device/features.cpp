@@ -18,7 +18,7 @@ namespace {
 
 using Library = std::unique_ptr<void, int (*)(void*)>;
 
-/// Opens the first library that exists. Lazy binding (RTLD_LAZY), because these libraries are large.
+/// Opens the first library that exists. Binding is lazy (RTLD_LAZY), because these libraries are large.
 Library open_first(const std::vector<std::string>& places) {
   for (const std::string& place : places) {
     if (void* library = dlopen(place.c_str(), RTLD_LAZY | RTLD_LOCAL)) return {library, &dlclose};
@@ -26,7 +26,7 @@ Library open_first(const std::vector<std::string>& places) {
   return {nullptr, &dlclose};
 }
 
-/// The path from which the loader took the library.
+/// Returns the path of the file that the loader opened for the library.
 std::string path_of(const Library& library) {
   link_map* map = nullptr;
   return dlinfo(library.get(), RTLD_DI_LINKMAP, static_cast<void*>(&map)) == 0 && map != nullptr ? map->l_name : "";

@@ -5,13 +5,13 @@
 
 namespace xferbench {
 
-// Each returns a short text: the path and version, or that the library is missing and what that means.
+// Each function returns a short text: the path and version of the library, or that it is missing and what then lacks.
 
-/// CUPTI, which timelines and `explain` need. `toolkit`: the CUDA version the program was built with, empty if it was
-/// built without CUPTI.
+/// Describes CUPTI, which timelines and `explain` need. `toolkit` is the CUDA version that the program was built with;
+/// empty if it was built without CUPTI.
 std::string describe_cupti(const std::string& toolkit);
 
-/// NVRTC, which compiles users' kernels.
+/// Describes NVRTC, which compiles users' kernels.
 std::string describe_nvrtc();
 
 }  // namespace xferbench

@@ -36,7 +36,7 @@ namespace {
 
 using std::filesystem::path;
 
-/// The number that follows the word `name` in a file such as /proc/meminfo; 0 if absent.
+/// Returns the number that follows the word `name` in a file such as /proc/meminfo; 0 if there is none.
 std::uint64_t number_after(std::string_view name, const path& file) {
   std::ifstream text(file);
   std::uint64_t number = 0;
@@ -63,7 +63,7 @@ std::uint64_t read_number(const path& file_path) {
   return file >> number ? number : 0;  // "max" and missing files mean no limit
 }
 
-/// Bytes that the control group (version 2) still allows; the largest number if it sets no limit.
+/// Returns the bytes that the control group (version 2) still allows; the largest number if it sets no limit.
 std::uint64_t control_group_headroom() {
   constexpr auto kUnlimited = std::numeric_limits<std::uint64_t>::max();
   std::ifstream file("/proc/self/cgroup");
@@ -72,7 +72,7 @@ std::uint64_t control_group_headroom() {
     const path group = "/sys/fs/cgroup" + line.substr(3);
     const std::uint64_t limit = read_number(group / "memory.max");
     const std::uint64_t used = read_number(group / "memory.current");
-    // Inactive page cache counts as used, but the kernel reclaims it on demand.
+    // Inactive page cache counts as used, but the kernel frees it when memory is needed.
     const std::uint64_t reclaimable = std::min(used, number_after("inactive_file", group / "memory.stat"));
     if (limit != 0) return limit > used - reclaimable ? limit - (used - reclaimable) : 0;
   }
@@ -93,7 +93,8 @@ NodeMask only(int node) {
 
 path folder_of(int node) { return "/sys/devices/system/node/node" + std::to_string(node); }
 
-/// Node numbers of this machine, ascending, possibly with gaps. A kernel without NUMA support has one node, number 0.
+/// Returns the NUMA node numbers of this machine, ascending, possibly with gaps. Without NUMA support in the kernel,
+/// returns one node, number 0.
 std::vector<int> all_nodes() {
   std::vector<int> nodes;
   std::error_code ignored;
@@ -107,7 +108,7 @@ std::vector<int> all_nodes() {
   return nodes;
 }
 
-/// CPUs that the calling thread may run on; empty if the system does not report them.
+/// Returns the CPUs that the calling thread may run on; empty if the system does not report them.
 std::set<int> allowed_cpus() {
   cpu_set_t allowed;
   CPU_ZERO(&allowed);
@@ -124,7 +125,7 @@ bool is_on(int node, int cpu) {
   return std::filesystem::exists(folder_of(node) / ("cpu" + std::to_string(cpu)), ignored);
 }
 
-/// Narrows the calling thread's CPU affinity to the node's CPUs. Returns false, without a change, if none is left.
+/// Narrows the calling thread's CPU affinity to the node's CPUs. Returns false and changes nothing if no CPU is left.
 /// numa_run_on_node() is unsuitable: it takes all CPUs of the node and so undoes taskset, and it is undefined where
 /// memory policies are forbidden (numa(3)), as in many containers.
 bool run_on(int node) {
@@ -136,7 +137,7 @@ bool run_on(int node) {
   return CPU_COUNT(&cpus) > 0 && sched_setaffinity(0, sizeof(cpus), &cpus) == 0;
 }
 
-/// Nodes that the calling thread's memory is bound to; null if unbound.
+/// Returns the nodes that the calling thread's memory is bound to; null if it is not bound.
 NodeMask bound_nodes() {
   NodeMask nodes = no_nodes();
   int mode = MPOL_DEFAULT;
@@ -145,7 +146,7 @@ NodeMask bound_nodes() {
   return nodes;
 }
 
-/// Whether the calling thread has a memory policy other than a binding to the node, for example from numactl.
+/// Whether the calling thread has a memory policy, for example from numactl, other than a binding to the node.
 bool has_other_policy(int node) {
   int mode = MPOL_DEFAULT;
   if (get_mempolicy(&mode, nullptr, 0, nullptr, 0) != 0 || mode == MPOL_DEFAULT) return false;
@@ -153,10 +154,10 @@ bool has_other_policy(int node) {
   return !bound || numa_bitmask_equal(bound.get(), only(node).get()) == 0;
 }
 
-/// Binds the calling thread's memory to the node. Returns why that failed; empty on success. Binds rather than
-/// prefers: a full preferred node silently falls back to another one and changes the results. A full bound node fails
-/// the allocation, and available_bound_memory() lets a run skip such a case. numa_set_membind() is unsuitable because
-/// it does not report failure.
+/// Binds the calling thread's memory to the node. Returns why that failed; empty on success. It binds and does not
+/// merely prefer the node: if a preferred node is full, memory silently comes from another node, which changes the
+/// results. If a bound node is full, allocations fail, and available_bound_memory() lets a run skip such a case.
+/// numa_set_membind() is unsuitable because it does not report failure.
 std::string bind_memory(int node) {
   const NodeMask nodes = only(node);
   if (set_mempolicy(MPOL_BIND, nodes->maskp, nodes->size + 1) == 0) return {};
@@ -165,18 +166,18 @@ std::string bind_memory(int node) {
   return "setting a memory policy: " + std::generic_category().message(errno);
 }
 
-/// Binds CPUs and memory of the calling thread to the node. Returns why that failed; empty on success. If `yielding`,
-/// an existing memory policy is kept.
+/// Binds CPUs and memory of the calling thread to the node. Returns why that failed; empty on success. If `yielding`, a
+/// memory policy that is already set is kept.
 std::string bind_to(int node, bool yielding) {
   if (!run_on(node)) return fmt::format("NUMA node {} has no CPU that this process may run on", node);
-  const bool has_libnuma = numa_available() >= 0;  // without it no other libnuma function may be called
+  const bool has_libnuma = numa_available() >= 0;  // if not, no other libnuma function may be called
   const std::string why = !has_libnuma                         ? "this system does not allow setting a memory policy"
                           : yielding && has_other_policy(node) ? "a memory policy is set already, and is kept"
                                                                : bind_memory(node);
   return why.empty() ? "" : fmt::format("only CPUs, not memory, are bound to NUMA node {}: {}", node, why);
 }
 
-/// Bytes of a node that are free or hold reclaimable file pages.
+/// Returns the bytes of a node that are free or hold file pages, which the kernel can reclaim.
 std::uint64_t available_on(int node) {
   std::uint64_t kib = 0;
   for (const char* name : {"MemFree:", "Active(file):", "Inactive(file):"}) {
@@ -185,7 +186,7 @@ std::uint64_t available_on(int node) {
   return kib * 1024;
 }
 
-/// The NUMA node that holds all CPUs this process may run on; nothing if they span several.
+/// Returns the NUMA node that holds all CPUs on which this process may run; nothing if they span several nodes.
 std::optional<int> allowed_numa_node() {
   const std::vector<int> nodes = all_nodes();
   std::optional<int> found;
@@ -243,7 +244,7 @@ std::string place_process(const NumaPolicy& policy, std::optional<int> gpu_node)
   if (local && !gpu_node && !only_one) return "the GPU's NUMA node is unknown";
   const int node = only_one ? nodes.front() : local ? *gpu_node : policy.node;
   std::string why = bind_to(node, local);
-  if (only_one) return {};  // nothing to bind on a single node, so failures do not matter
+  if (only_one) return {};  // with a single node, a failure to bind does not matter
   if (local || why.empty()) return why;
   throw UsageError(
       fmt::format("--numa {}: {}; choose another node, or local, which runs without binding if it fails", node, why));

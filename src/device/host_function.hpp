@@ -13,8 +13,8 @@
 
 namespace xferbench {
 
-/// The backend's side of a HostFunction, kept alive as long as a stream may call it. It runs on a driver thread,
-/// through which no exception may propagate, so it stores exceptions for HostFunction::rethrow().
+/// The part of a HostFunction that streams call, kept alive as long as a stream may do so. It runs on a driver thread.
+/// No exception may propagate through that thread, so exceptions are stored for HostFunction::rethrow().
 class HostCall : public std::enable_shared_from_this<HostCall>, NonCopyable {
  public:
   explicit HostCall(std::function<void()> body) : body_(std::move(body)) {}
@@ -26,17 +26,18 @@ class HostCall : public std::enable_shared_from_this<HostCall>, NonCopyable {
     try {
       body_();
     } catch (...) {
-      if (!error_) error_ = std::current_exception();  // the first error is the one to report
+      if (!error_) error_ = std::current_exception();  // keep only the first error
     }
   }
-  /// Called if the stream is broken and will never reach the function. `error` must have static lifetime.
+  /// Called if the stream has failed and will never reach the function. `error` must have static lifetime.
   void stream_failed(const char* error) noexcept {
     const std::lock_guard lock(mutex_);
     if (stream_error_ == nullptr) stream_error_ = error;
   }
 
-  /// Returns this object as the plain pointer that CUDA's callback functions take. It stays alive until release() was
-  /// called as often as keep(), from any thread. If the context is lost and release() never comes, the object leaks.
+  /// Returns this object as the plain pointer that CUDA's callback functions take. The object stays alive until
+  /// release() was called as often as keep(), from any thread. If the context is lost and release() never comes, the
+  /// object leaks.
   [[nodiscard]] void* keep() {
     const std::lock_guard lock(mutex_);
     if (kept_++ == 0) self_ = shared_from_this();
@@ -60,18 +61,19 @@ class HostCall : public std::enable_shared_from_this<HostCall>, NonCopyable {
   std::shared_ptr<HostCall> self_;  // holds a reference to itself while kept_ > 0
 };
 
-/// A reusable host function for streams. If a stream reaches it after its destruction, nothing is called.
+/// A host function that streams can call any number of times. If a stream reaches it after its destruction, it is
+/// skipped.
 class HostFunction : NonCopyable {
  public:
   /// `body` must not use any device (CUDA forbids CUDA calls in host functions).
   explicit HostFunction(std::function<void()> body) : call_(std::make_shared<HostCall>(std::move(body))) {}
-  /// Waits if the body is running.
+  /// If the body is running, waits until it ends.
   ~HostFunction() {
     const std::lock_guard lock(call_->mutex_);
     call_->abandoned_ = true;
   }
 
-  /// Throws and clears the body's exception or the stream's error. Call it after synchronizing the stream.
+  /// Throws the body's exception or the stream's error, once. Call this after synchronizing the stream.
   void rethrow() {
     const std::lock_guard lock(call_->mutex_);
     if (call_->error_) std::rethrow_exception(std::exchange(call_->error_, nullptr));

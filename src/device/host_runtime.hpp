@@ -1,5 +1,5 @@
-// Threads, channels, timed work and clocks of the host. A simulated machine has its own host threads and clock, so
-// scenarios use this interface and never std::thread.
+// Interface to the host's threads, channels, timed work and clocks. A simulated machine has host threads and a clock of
+// its own, so scenarios use this interface and never std::thread.
 #pragma once
 
 #include <cstdint>
@@ -13,25 +13,25 @@
 
 namespace xferbench {
 
-/// A running thread. The destructor waits for its end.
+/// A running thread. The destructor waits until the thread ends.
 class HostThread : NonCopyable {
  public:
   virtual ~HostThread() = default;
-  /// Waits for the thread's end and rethrows what its body threw.
+  /// Waits until the thread ends, and rethrows the exception that its body threw.
   virtual void join() = 0;
 };
 
-/// An unbounded first-in, first-out queue of numbers between threads. Must outlive every thread that uses it.
+/// An unbounded first-in, first-out queue of numbers between threads. It must outlive every thread that uses it.
 class Channel : NonCopyable {
  public:
   virtual ~Channel() = default;
-  /// Callable from any thread, including driver threads that run host functions.
+  /// May be called by any thread, including driver threads that run host functions.
   virtual void post(std::uint64_t message) = 0;
-  /// Waits for a message: spins for a while, then sleeps. Returns nothing once the channel is closed and empty, or
-  /// after a timeout of `timeout` seconds. A simulated channel throws std::logic_error instead of timing out.
+  /// Waits for a message and returns it; the thread spins for a while, then sleeps. Returns nothing if the channel is
+  /// closed and empty, or after `timeout` seconds. A simulated channel throws std::logic_error instead of timing out.
   virtual std::optional<std::uint64_t> take(double timeout) = 0;
   std::optional<std::uint64_t> take() { return take(std::numeric_limits<double>::infinity()); }
-  /// Ends the channel and wakes all waiting threads.
+  /// Closes the channel and wakes all waiting threads.
   virtual void close() = 0;
 };
 
@@ -39,22 +39,22 @@ class HostRuntime : NonCopyable {
  public:
   virtual ~HostRuntime() = default;
 
-  /// The host's clock, in seconds.
+  /// Time of the host's clock, in seconds.
   [[nodiscard]] virtual double now() const = 0;
-  /// CPU time of the calling thread so far, in seconds.
+  /// CPU time that the calling thread has used so far, in seconds.
   [[nodiscard]] virtual double cpu_now() const = 0;
-  /// Spins until that time of the host's clock, in seconds; returns at once if it has passed.
+  /// Spins until the host's clock reaches `moment`, in seconds; returns at once if it already has.
   virtual void wait_until(double moment) = 0;
 
-  /// Starts a thread that may use the machine's devices. join() rethrows what the body throws.
+  /// Starts a thread that may use the machine's devices. HostThread::join() rethrows the body's exception.
   [[nodiscard]] virtual std::unique_ptr<HostThread> start_thread(std::function<void()> body) = 0;
   [[nodiscard]] virtual std::unique_ptr<Channel> make_channel() = 0;
-  /// Runs `work` on the calling thread. A simulated host charges the time in `cost` and runs `work` only if data
-  /// movement is on.
+  /// Runs `work` on the calling thread. A simulated host advances its clock by the modelled `cost`, and runs `work`
+  /// only while data movement is on.
   virtual void work(const HostCost& cost, const std::function<void()>& work) = 0;
 };
 
-/// Threads and clocks of the real host.
+/// Implements HostRuntime by real threads and the system's clocks.
 class RealHost : public HostRuntime {
  public:
   /// `prepare` runs first on every started thread; start_thread() rethrows its exceptions.

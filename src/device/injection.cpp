@@ -18,7 +18,7 @@ namespace xferbench {
 
 namespace {
 
-/// Whether the effect applies to calls of that kind.
+/// Whether the fault can be applied to calls of that kind.
 bool can_hit(InjectedFault::Effect effect, CallKind kind) {
   if (effect == InjectedFault::Effect::flip) return kind == CallKind::copy;
   return effect == InjectedFault::Effect::hang || effect == InjectedFault::Effect::die || may_throw(kind);
@@ -86,7 +86,8 @@ void FaultInjector::hang(const DeviceCall& call) {
   for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
 }
 
-/// If one of several devices is lost, the others keep working, and so do calls without a device.
+/// Whether the call's device was lost. If only one of several devices is lost, the others keep working, and so do calls
+/// without a device.
 bool FaultInjector::is_lost(const DeviceCall& call) const {
   return lost_.load(std::memory_order_acquire) && (lost_device_ == nullptr || lost_device_ == call.device);
 }
@@ -95,8 +96,8 @@ bool FaultInjector::is_counted(const DeviceCall& call) const {
   return fault_.kind ? call.kind == *fault_.kind : may_throw(call.kind);
 }
 
-/// Enqueues the flip of a bit in the copy's stream, behind the copy. The byte lies shortly after a MiB boundary,
-/// because simulated machines move only the first bytes of each MiB of a large copy.
+/// For Effect::flip: inverts a bit of the copied data, in the copy's stream after the copy. The byte lies shortly after
+/// a MiB boundary, because simulated machines move only the first bytes of each MiB of a large copy.
 void FaultInjector::submitted(const DeviceCall& call) {
   constexpr std::size_t kPayload = 4096;  // bytes; smaller copies carry results, not payload
   if (fault_.effect != InjectedFault::Effect::flip || !is_counted(call) || call.copies.empty()) return;

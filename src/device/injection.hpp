@@ -1,4 +1,4 @@
-// Deliberate device faults, to test how the program handles them.
+// Injects device faults on request, to test how the program handles them.
 #pragma once
 
 #include <atomic>
@@ -13,35 +13,36 @@ namespace xferbench {
 
 struct InjectedFault {
   enum class Effect {
-    hang,  ///< the call never returns; a stream's call on a real GPU instead first enqueues a kernel that never ends
+    hang,  ///< the call never returns; on a real GPU, a call of a stream instead enqueues a kernel that never ends
     fail,  ///< the call throws DeviceError
-    lose,  ///< the call and all later calls of that device throw, and usable() is false; a stream's call on a real GPU
-           ///< instead first enqueues a kernel that makes an invalid memory access
+    lose,  ///< this and all later calls of the device throw, and usable() is false; on a real GPU, a call of a stream
+           ///< instead enqueues a kernel that makes an invalid memory access
     die,   ///< the process is killed at once, as by kill -9
-    flip,  ///< a copy delivers one wrong bit; where no data moves (timed passes of a simulated machine), the next copy
+    flip,  ///< a copy delivers one wrong bit; if it moves no data (timed passes of a simulated machine), the next copy
            ///< that moves data does
   };
   Effect effect{};
-  std::optional<CallKind> kind{};  ///< kind of calls to count; none: all calls that may throw
-  std::uint64_t nth = 1;           ///< ordinal, from 1, of the counted call that gets the fault; 0: none
+  std::optional<CallKind> kind{};  ///< kind of calls to count; empty: all calls that may throw
+  std::uint64_t nth = 1;           ///< number, from 1, of the counted call that gets the fault; 0: no fault
 };
 constexpr auto texts_of(InjectedFault::Effect) {
   return std::to_array<std::string_view>({"hang", "fail", "lose", "die", "flip"});
 }
 
-/// Parses effect, call kind and ordinal, for example "hang:launch:5". Throws UsageError that lists the valid values.
+/// Parses a fault, for example "hang:launch:5" (effect, kind of call, number). Throws UsageError that lists the valid
+/// values.
 InjectedFault parse_fault(std::string_view text);
 
-/// The fault in the environment variable XFERBENCH_INJECT; nothing if unset or empty. Throws as parse_fault() does.
-/// The only place that reads the variable.
+/// Returns the fault that the environment variable XFERBENCH_INJECT requests; nothing if it is unset or empty. Throws
+/// UsageError like parse_fault(). No other code reads the variable.
 std::optional<InjectedFault> fault_from_environment();
 
-/// Counts the calls to a machine and injects the fault.
+/// Counts the calls to a machine and injects the fault when its number is reached.
 class FaultInjector : public CallObserver {
  public:
   explicit FaultInjector(const InjectedFault& fault) : fault_(fault) {}
 
-  /// Prepares the gate for hangs on a real machine. The machine must outlive this object.
+  /// Creates the gate for hangs on a real machine. The machine must outlive this object.
   void prepare(Machine& machine);
 
   void enter(const DeviceCall& call) override;
@@ -49,7 +50,7 @@ class FaultInjector : public CallObserver {
   void leave(const DeviceCall&, bool) noexcept override {}
   bool moves_data(bool asked) override { return moving_ = asked; }
 
-  /// Number of calls so far whose kind InjectedFault::kind selects.
+  /// Number of calls so far of the kind to count (InjectedFault::kind).
   [[nodiscard]] std::uint64_t calls() const { return calls_; }
   /// The kind of call that the fault hit; nothing if it has not hit yet.
   [[nodiscard]] std::optional<CallKind> hit() const {
@@ -69,8 +70,8 @@ class FaultInjector : public CallObserver {
   std::atomic<bool> lost_{false};
   std::atomic<bool> moving_{true};
   std::atomic<bool> flipped_{false};
-  const Device* lost_device_ = nullptr;  // the device that is lost; null: every device of the machine
-  bool several_ = false;                 // the machine has several devices
+  const Device* lost_device_ = nullptr;  // the device that was lost; null: every device of the machine
+  bool several_ = false;                 // whether the machine has several devices
   bool real_ = false;
   Gate gate_;  // never opened: holds streams for Effect::hang on a real machine
 };

@@ -22,8 +22,8 @@ namespace {
 
 // --- Calls ----------------------------------------------------------------------------------------------------------
 
-/// Scope of one call: the constructor reports enter(), the destructor leave(). The DeviceCall is built in place,
-/// because copying it would cost more than the rest of the interception.
+/// Scope guard for one device call: the constructor calls CallObserver::enter(), the destructor leave(). The DeviceCall
+/// is built in place, because copying it would cost more than the rest of the interception.
 class CallScope : NonCopyable {
  public:
   explicit CallScope(CallObserver& observer, CallKind kind, Device* device = nullptr, double expected = 0,
@@ -34,7 +34,7 @@ class CallScope : NonCopyable {
   ~CallScope() { observer_.leave(call_, progress_); }
 
   void submitted() const { observer_.submitted(call_); }
-  /// Stores the answer of an event query: an unfinished event is no progress.
+  /// Stores the answer of an event query. An unfinished event counts as no progress.
   bool answered(bool finished) { return progress_ = finished; }
 
  private:
@@ -43,8 +43,8 @@ class CallScope : NonCopyable {
   bool progress_ = true;
 };
 
-/// A call scope with a pointer to the target. A call through operator-> of a temporary lies within the scope, because
-/// the temporary lives until the end of the full expression.
+/// A CallScope with a pointer to the wrapped object. A call through operator-> of a temporary is within the scope,
+/// because the temporary lives until the end of the full expression.
 template <class Target>
 class ForwardedCall : public CallScope {
  public:
@@ -57,11 +57,11 @@ class ForwardedCall : public CallScope {
   Target& target_;
 };
 
-// Rates that any machine reaches, in bytes or operations per second.
+// Rates that any machine reaches, in bytes or operations per second. They give upper bounds for durations.
 constexpr double kLinkRate = 5e9;
 constexpr double kMemoryRate = 100e9;
 constexpr double kArithmeticRate = 1e11;
-constexpr double kPageRate = 1e9;  // allocating or pinning memory, page by page
+constexpr double kPageRate = 1e9;  // allocating, freeing or pinning memory, page by page
 constexpr double kLoading = 10;    // seconds: the driver may first JIT-compile a hundred kernels for a new GPU
 
 double expected(const Copy& copy) {
@@ -79,19 +79,19 @@ double expected(const KernelCost& cost) {
          static_cast<double>(cost.h2d_bytes + cost.d2h_bytes) / kLinkRate;
 }
 
-/// State that the devices of a machine share: the observer, and the expected time of a graph that is being captured.
+/// State shared by the devices of a machine: the observer, and the expected duration of a graph that is being captured.
 struct Interception {
   CallObserver& observer;
   std::atomic<bool> capturing{false};
-  std::atomic<double> captured{0};  // expected seconds of the graph being captured
+  std::atomic<double> captured{0};  // expected duration, in seconds, of the graph that is being captured
 
-  /// Adds to the expected time of the graph being captured; captured work runs at replay, not now.
+  /// During a capture, adds to the graph's expected duration: captured work runs when the graph is replayed.
   void submitted(double seconds) {
     if (capturing.load(std::memory_order_relaxed)) captured.fetch_add(seconds, std::memory_order_relaxed);
   }
 };
 
-/// Releases what `owner` owns and reports this as one call, because it may wait for the device.
+/// Destroys the resource of `owner` and reports this as one call, because it may wait for the device.
 template <class Owner>
 void give_back(CallObserver& observer, Owner& owner, CallKind kind = CallKind::destroy, double seconds = 0) noexcept {
   const CallScope scope(observer, kind, nullptr, seconds);
@@ -136,14 +136,14 @@ class InterceptedGraph final : public GraphImpl {
 
   [[nodiscard]] GraphImpl& inner() const { return inner_.impl(); }
 
-  const double expected;  // expected seconds of one replay
+  const double expected;  // expected duration of one replay, in seconds
 
  private:
   CallObserver& observer_;
   Graph inner_;
 };
 
-/// Owner of memory or of a registration (pinning).
+/// Resource that owns memory, or a registration of pinned memory, and reports its release.
 template <class Owner>
 class InterceptedMemory final : public Resource {
  public:
@@ -249,7 +249,7 @@ class InterceptedGate final : public GateImpl {
     const CallScope scope(observer_, CallKind::wait_until_held);
     return inner_.wait_until_held(timeout);
   }
-  // open() and timed_out() are not reported: they only access a word of memory.
+  // open() and timed_out() are not reported: they only access a word of host memory.
   void open() noexcept override { inner_.open(); }
   [[nodiscard]] bool timed_out() const override { return inner_.timed_out(); }
 
@@ -370,7 +370,7 @@ class InterceptedTracer final : public Tracer {
 
 class InterceptedMachine final : public Machine {
  public:
-  /// `own`: owner of `observer`, if the machine must destroy it.
+  /// `own` owns `observer` if this machine must destroy it.
   InterceptedMachine(std::unique_ptr<Machine> inner, CallObserver& observer, std::unique_ptr<CallObserver> own = {})
       : inner_(std::move(inner)), own_(std::move(own)), calls_{observer}, tracer_(observer, inner_->tracer()) {
     for (Device* device : inner_->devices()) {
@@ -391,14 +391,14 @@ class InterceptedMachine final : public Machine {
 
  private:
   std::unique_ptr<Machine> inner_;
-  std::unique_ptr<CallObserver> own_;  // destroyed before inner_, whose gate it may hold
+  std::unique_ptr<CallObserver> own_;  // destroyed before inner_, because it may hold a gate of that machine
   Interception calls_;
   InterceptedTracer tracer_;
   std::vector<std::unique_ptr<InterceptedDevice>> owned_;
   std::vector<Device*> devices_;
 };
 
-/// A fault that the user requested; warns at the end if it has not happened.
+/// Injects a fault that the user requested. The destructor prints a warning if the fault has not happened.
 class RequestedFault final : public FaultInjector {
  public:
   RequestedFault(const InjectedFault& fault, Machine& machine, const char* asked_by)
@@ -420,7 +420,7 @@ class RequestedFault final : public FaultInjector {
 
 }  // namespace
 
-// The fault is injected beneath the observing wrapper, so that observers see its effects.
+// The fault is injected below the wrapper for the observer, so that the observer sees its effects.
 std::unique_ptr<Machine> with_fault(std::unique_ptr<Machine> machine, const InjectedFault& fault,
                                     const char* asked_by) {
   auto asked_for = std::make_unique<RequestedFault>(fault, *machine, asked_by);

@@ -1,5 +1,5 @@
-// One kernel launch, described once for every backend: a GPU launches it; the simulated device computes its result on
-// the host and derives its duration from its cost. kernels/ has one class per family.
+// Describes one kernel launch for every backend: a GPU launches the kernel; a simulated device computes its result on
+// the host and its duration from its cost. kernels/ has one class for each family of kernels.
 #pragma once
 
 #include <cstddef>
@@ -12,11 +12,11 @@
 
 namespace xferbench {
 
-/// Resources that a launch uses. Its simulated duration is the longest of the times that each of them takes.
+/// Work of one launch, by resource. Its simulated duration is the longest of the times that the resources need.
 struct KernelCost {
   std::uint64_t bytes = 0;       ///< device memory traffic, reads plus writes
-  double fma = 0;                ///< arithmetic, in units of one single-precision fused multiply-add
-  double seconds = 0;            ///< a fixed time that the kernel waits or spins
+  double fma = 0;                ///< number of single-precision fused multiply-adds
+  double seconds = 0;            ///< time that the kernel waits or spins, in seconds
   std::uint64_t h2d_bytes = 0;   ///< bytes read from host memory over the link
   std::uint64_t d2h_bytes = 0;   ///< bytes written to host memory over the link
   unsigned blocks = 0;           ///< number of thread blocks; 0: enough to fill the GPU
@@ -25,7 +25,7 @@ struct KernelCost {
   const std::byte* peer_destination = nullptr;  ///< address that the peer bytes are written to
 };
 
-/// What a compiled kernel uses on a GPU.
+/// Resources that a compiled kernel needs on a GPU.
 struct KernelResources {
   unsigned registers = 0;                  ///< registers per thread
   std::size_t shared_bytes = 0;            ///< shared memory per block, static plus dynamic
@@ -41,29 +41,30 @@ class Kernel {
   [[nodiscard]] virtual KernelCost cost() const = 0;
 
   [[nodiscard]] virtual std::span<std::byte> output() const = 0;
-  /// CPU reference: reads the launch's current inputs and writes the expected output() to `result`, which has the
-  /// same size and does not overlap it. Only called where device memory is host-addressable.
+  /// CPU reference: reads the launch's current inputs and writes the expected output() to `result`, which has the same
+  /// size and does not overlap it. Only called if the host can address device memory.
   virtual void compute(std::span<std::byte> result) const = 0;
 
-  /// Inputs of an element-wise kernel: output at a position depends only on the inputs at that position and is 0xFF
-  /// bytes (a NaN) where the first input is. Such a kernel can be computed in parts. Empty for other kernels.
+  /// Returns the inputs of an element-wise kernel; empty for other kernels. Its output at a position depends only on
+  /// the inputs at that position, and is 0xFF bytes (a NaN) if the first input is. So it can be computed in parts.
   [[nodiscard]] virtual std::vector<std::span<const std::byte>> inputs_by_position() const { return {}; }
-  /// compute() for the part of output() from byte `offset` on. Offset and size are multiples of 4 except at the end.
-  /// Only for kernels with inputs_by_position().
+  /// Like compute(), for the part of output() that begins at byte `offset`. Offset and size are multiples of 4 except
+  /// at the end. Only for kernels with inputs_by_position().
   virtual void compute_part(std::size_t /*offset*/, std::span<std::byte> /*result*/) const {}
 
-  /// Memory that a kernel without inputs_by_position() reads; nothing means unknown: it may read anything.
+  /// Returns the memory that a kernel without inputs_by_position() reads; nothing if it may read any memory.
   [[nodiscard]] virtual std::optional<std::vector<std::span<const std::byte>>> reads() const { return std::nullopt; }
 
-  /// A copy that owns this launch's arguments, but not the memory they point to.
+  /// Returns a copy that owns the launch's arguments, but not the memory to which they point.
   [[nodiscard]] virtual std::unique_ptr<Kernel> clone() const = 0;
 
 #if XFERBENCH_WITH_CUDA
-  /// Loads the kernel's module now. Hazard: lazy loading inside a gated region would deadlock with the gate.
+  /// Loads the kernel's module at once. Hazard: lazy loading while a gate is closed would deadlock.
   virtual void preload() const = 0;
-  /// Launches on a cudaStream_t. Does not check errors; callers use cudaGetLastError.
+  /// Launches the kernel in a cudaStream_t. Does not check errors; callers use cudaGetLastError.
   virtual void launch(void* cuda_stream) const = 0;
-  /// Resources on the current GPU; nothing where unknown. Does not check errors; callers use cudaGetLastError.
+  /// Resources of the kernel on the current GPU; nothing if unknown. Does not check errors; callers use
+  /// cudaGetLastError.
   [[nodiscard]] virtual std::optional<KernelResources> resources() const { return std::nullopt; }
 #endif
 

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::string_view kBlanks = " \t\r\n";
 
-/// Length of the comment or string literal at the beginning of the text; 1 if there is neither.
+/// Returns the length of the comment or string literal at the beginning of the text; 1 if there is neither.
 std::size_t length_of_token(std::string_view text) {
   const auto until = [&text](std::string_view end, std::size_t from, std::size_t more) {
     const std::size_t found = text.find(end, from);
@@ -42,8 +42,8 @@ std::string without_comments(std::string_view ptx) {
   return plain;
 }
 
-/// The text between the parentheses after the kernel's name; nothing if PTX has no such kernel. A kernel without
-/// parameters may have no parentheses.
+/// Returns the text between the parentheses after the kernel's name, or an empty text if a kernel without parameters
+/// has none. Returns nothing if the PTX does not contain the kernel.
 std::optional<std::string_view> parameter_list(std::string_view ptx, std::string_view name) {
   constexpr std::string_view kEntry = ".entry";
   for (std::size_t at = ptx.find(kEntry); at != std::string_view::npos; at = ptx.find(kEntry, at + 1)) {
@@ -59,7 +59,7 @@ std::optional<std::string_view> parameter_list(std::string_view ptx, std::string
   return std::nullopt;
 }
 
-/// Size in bytes of a parameter declared as in ".param .align 8 .b8 name[16]".
+/// Returns the size in bytes of a parameter that is declared like ".param .align 8 .b8 name[16]".
 std::size_t bytes_of_parameter(const std::string& declaration) {
   std::size_t bits = 0;
   std::istringstream words(declaration);
@@ -88,7 +88,7 @@ bool lies_within(std::string_view image, std::size_t begin, std::size_t bytes) {
   return begin <= image.size() && bytes <= image.size() - begin;
 }
 
-/// Reads a record without alignment requirements; the caller has checked the range.
+/// Reads a record at any alignment. The caller must have checked that the image contains it.
 template <class Record>
 Record record_at(std::string_view image, std::size_t begin) {
   Record record{};
@@ -96,7 +96,8 @@ Record record_at(std::string_view image, std::size_t begin) {
   return record;
 }
 
-/// A cubin is a 64-bit ELF file. In a truncated one, headers or sections extend past the end of the file.
+/// Whether a cubin, which is a 64-bit ELF file, is complete. In a truncated file, headers or sections extend past its
+/// end.
 bool is_whole_elf(std::string_view image) {
   if (!lies_within(image, 0, sizeof(Elf64_Ehdr))) return false;
   const auto header = record_at<Elf64_Ehdr>(image, 0);

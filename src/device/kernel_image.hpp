@@ -11,16 +11,16 @@
 
 namespace xferbench {
 
-/// Throws DeviceError unless the already compiled content is complete PTX, cubin or fat binary.
+/// Throws DeviceError unless the content, which is already compiled, is complete PTX or a complete cubin or fat binary.
 void require_whole(const KernelSource& source);
 
-/// Returns the required signature in a text that begins with "it must be declared as".
+/// Returns the required declaration of the kernel, in a text that begins with "it must be declared as".
 std::string contract_of(const KernelSource& source);
 
 /// Throws DeviceError unless the parameter sizes, in bytes, match the required signature.
 void require_contract(std::span<const std::size_t> parameter_bytes, const KernelSource& source);
 
-/// Like require_contract(), for the parameters that PTX declares. Throws DeviceError also if PTX lacks the kernel.
+/// Like require_contract(), for the parameters that the PTX declares. Also throws DeviceError if it lacks the kernel.
 void require_contract_in(std::string_view ptx, const KernelSource& source);
 
 /// Throws DeviceError if the launch has more blocks than a CUDA grid permits.
@@ -29,14 +29,14 @@ void require_grid(const OwnLaunch& launch, const std::string& kernel);
 /// Whether code is PTX (text), as opposed to a cubin or a fat binary.
 bool is_text(std::string_view code);
 
-/// Whether PTX or a cubin contains the symbol name, either as a word of its own or C++-mangled (preceded by its
+/// Whether PTX or a cubin contains a symbol, either as a word of its own or C++-mangled (preceded by the name's
 /// length).
 bool has_name(std::string_view code, std::string_view name);
 
-/// The first three non-empty lines of the driver's PTX compiler log, joined into one line.
+/// Returns the first three non-empty lines of the log of the driver's PTX compiler, joined into one line.
 std::string first_errors(std::string_view log);
 
-/// Whether code is a fat binary, as nvcc --fatbin writes (possibly compressed).
+/// Whether code is a fat binary, which nvcc --fatbin writes (possibly compressed).
 bool is_fat_binary(std::string_view code);
 
 }  // namespace xferbench

@@ -9,13 +9,13 @@
 
 namespace xferbench {
 
-/// Source and compiler settings of a kernel. Equal values denote the same kernel.
+/// Source code and compiler settings of a user's kernel. Equal values denote the same kernel.
 struct KernelSource {
-  std::string file{};     ///< path, as used in messages
-  std::string content{};  ///< the file's content: CUDA C++, PTX or a cubin, according to the file extension
-  std::string name{};     ///< kernel name, declared extern "C"
-  std::string arch{};     ///< target architecture such as sm_90; empty: the device's own
-  std::vector<std::string> options{};  ///< compiler options
+  std::string file{};     ///< path of the file, for messages
+  std::string content{};  ///< content of the file: CUDA C++, PTX or a cubin, according to the file extension
+  std::string name{};     ///< name of the kernel, which must be declared extern "C"
+  std::string arch{};     ///< target architecture such as sm_90; empty: that of the device
+  std::vector<std::string> options{};
 
   friend bool operator==(const KernelSource&, const KernelSource&) = default;
 };
@@ -42,14 +42,14 @@ class LoadedKernel : NonCopyable {
  public:
   virtual ~LoadedKernel() = default;
 
-  /// True on a simulated device: only the kernel's duration is modelled, and a built-in kernel computes the result in
-  /// its place.
+  /// Whether a built-in kernel computes the result in place of this one. True on a simulated device, which cannot run
+  /// the user's code and models only its duration.
   [[nodiscard]] virtual bool has_stand_in() const = 0;
   [[nodiscard]] virtual const LaunchRequest& launch_request() const = 0;
-  /// Block size, in threads, with the best occupancy on the device.
+  /// Number of threads per block with the best occupancy on the device.
   [[nodiscard]] virtual unsigned best_block_size() const = 0;
-  /// Launches on a cudaStream_t. Does not check errors; callers use cudaGetLastError. Must not be called if
-  /// has_stand_in().
+  /// Launches the kernel in a cudaStream_t. Does not check errors; callers use cudaGetLastError. Must not be called if
+  /// has_stand_in() is true.
   virtual void launch(const OwnLaunch& launch, void* cuda_stream) const = 0;
 };
 

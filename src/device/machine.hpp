@@ -13,7 +13,7 @@
 
 namespace xferbench {
 
-/// Must outlive everything that its devices create.
+/// A machine must outlive everything that its devices create.
 class Machine : NonCopyable {
  public:
   virtual ~Machine() = default;
@@ -27,13 +27,13 @@ class Machine : NonCopyable {
   [[nodiscard]] virtual HostRuntime& host() = 0;
   [[nodiscard]] virtual Tracer& tracer() = 0;
 
-  /// A gate is a word in host memory that streams of all devices poll. `timeout`: seconds after which a closed gate
-  /// opens by itself, so that a mistake cannot hang the process.
+  /// Makes a gate that can hold streams of all devices until the host opens it. A closed gate opens by itself after
+  /// `timeout` seconds, so that a mistake cannot hang the process.
   [[nodiscard]] virtual Gate make_gate(double timeout) = 0;
   [[nodiscard]] Gate make_gate() { return make_gate(1.0); }
 
-  /// Whether operations move and compute real bytes. A real machine always does and ignores this. The simulated
-  /// machine does in verification passes and skips it in timed passes, whose times are modelled.
+  /// Sets whether operations move and compute real bytes. A real machine always does and ignores this call. For a
+  /// simulated machine, it is on in verification passes and off in timed passes, whose times are modelled.
   virtual void set_data_movement(bool) {}
 };
 

@@ -20,13 +20,13 @@ struct HostView {
   HostMemory kind = HostMemory::pageable;
 };
 
-/// Owns device memory. The destructor frees it: at once, or in stream order if a stream allocated it.
+/// Owner of device memory. The destructor frees the memory at once, or in stream order if a stream allocated it.
 using DeviceBuffer = Owned<DeviceView>;
 using HostBuffer = Owned<HostView>;
-/// Owns the registration of host memory that was pinned in place. The destructor only unpins the memory.
+/// Owner of the registration of host memory that was pinned in place. The destructor only unpins the memory.
 using Registration = std::unique_ptr<Resource>;
 
-/// Whether host memory is faulted in when it is allocated. Page-locked memory always is.
+/// Whether host memory is faulted in when it is allocated. Page-locked memory is always faulted in.
 enum class Prefault { yes, no };
 
 }  // namespace xferbench

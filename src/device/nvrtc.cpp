@@ -25,8 +25,8 @@ constexpr int kCompileError = 6;  // NVRTC_ERROR_COMPILATION
 
 using Program = struct nvrtcProgram_st*;
 
-/// Calls NVRTC through dlsym (NVRTC documentation, User Interface). NVRTC belongs to the toolkit, and a program
-/// linked to it would not start without the toolkit.
+/// The NVRTC library (NVRTC documentation, User Interface), loaded by dlopen: it belongs to the CUDA Toolkit, and a
+/// program linked to it would not start without the toolkit.
 class Nvrtc {
  public:
   Nvrtc() {
@@ -50,7 +50,7 @@ class Nvrtc {
     const auto text = reinterpret_cast<const char* (*)(int)>(dlsym(library_.get(), "nvrtcGetErrorString"));
     throw DeviceError(name, text == nullptr ? fmt::format("error {}", status) : text(status));
   }
-  /// Fetches text or code of a program with two NVRTC functions, one for its size and one for its bytes.
+  /// Fetches text or code of a program by two NVRTC functions, one for the size and one for the bytes.
   [[nodiscard]] std::string bytes(const char* size_of, const char* get, Program program) const {
     std::size_t size = 0;
     check(call(size_of, program, &size), size_of);
@@ -63,7 +63,7 @@ class Nvrtc {
   std::unique_ptr<void, int (*)(void*)> library_{nullptr, &dlclose};
 };
 
-/// Owns one NVRTC program; must be destroyed before the library.
+/// Owner of one NVRTC program. It must be destroyed before the library.
 class OneProgram : NonCopyable {
  public:
   OneProgram(const Nvrtc& nvrtc, const KernelSource& source) : nvrtc_(nvrtc) {
@@ -87,7 +87,7 @@ class OneProgram : NonCopyable {
 
 std::string ending(const KernelSource& source) { return std::filesystem::path(source.file).extension().string(); }
 
-/// Adds the file's own folder to the include path, as nvcc does.
+/// Returns all compiler options. Like nvcc, they add the file's own folder to the include path.
 std::vector<std::string> all_options(const KernelSource& source) {
   const std::string folder = std::filesystem::path(source.file).parent_path().string();
   std::vector<std::string> options{"--gpu-architecture=" + source.arch,
@@ -111,7 +111,7 @@ std::string trimmed(const std::string& line) {
   return first == std::string::npos ? "" : line.substr(first, line.find_last_not_of(kAround) + 1 - first);
 }
 
-/// The parts of a message such as "sobel.cu(12): error: identifier "x" is undefined".
+/// The parts of a compiler message such as "sobel.cu(12): error: identifier "x" is undefined".
 struct CompileError {
   std::string_view file;
   std::string_view line;
@@ -162,7 +162,7 @@ std::string compile_errors(std::string_view log, const KernelSource& source) {
   }
   if (errors > kMost) told.push_back(fmt::format("and {} more", errors - kMost));
   if (!told.empty()) return fmt::format("{}", fmt::join(told, "; "));
-  // No error has a line number, for example if an option is invalid: return the whole log.
+  // If no error has a line number, for example because an option is invalid, return the whole log.
   constexpr std::string_view kBlank(" \n\0", 3);
   std::string all(log.substr(0, log.find_last_not_of(kBlank) + 1));
   std::ranges::replace(all, '\n', ' ');

@@ -9,11 +9,12 @@
 
 namespace xferbench {
 
-/// Library names for dlopen, in order: names that the loader looks up, then paths in the toolkit's usual folder. Pure.
+/// Returns library names for dlopen, in the order to try: names that the loader looks up, then paths in the toolkit's
+/// usual folder.
 std::vector<std::string> nvrtc_paths();
 
-/// Summarizes the errors of an NVRTC log in one line: for each error the line number, message and source line, plus
-/// the file if the error is in an included file. Pure.
+/// Summarizes up to five errors of an NVRTC log in one line: for each the line number, message and source line, and the
+/// file if it is an included one.
 std::string compile_errors(std::string_view log, const KernelSource& source);
 
 /// Compiles for `source.arch`, which must not be empty. Returns a cubin for a real architecture (sm_90), PTX for a
@@ -21,12 +22,12 @@ std::string compile_errors(std::string_view log, const KernelSource& source);
 /// for a wrong signature, and if NVRTC cannot be loaded.
 std::string compile(const KernelSource& source);
 
-/// The image to load: the content itself if it is already compiled (.ptx, .cubin), else compile(). Throws DeviceError
-/// as compile() does and for invalid or truncated content. Checks the signature in PTX only; the driver checks that
-/// of a cubin.
+/// Returns the image to load: the content itself if it is already compiled (.ptx, .cubin), otherwise the result of
+/// compile(). Throws DeviceError like compile(), and for invalid or truncated content. Of compiled content, only PTX is
+/// checked for the kernel's signature.
 std::string image_of(const KernelSource& source);
 
-/// Whether the file is CUDA C++, judged by its extension.
+/// Whether the file contains CUDA C++, judged by its extension.
 bool is_cuda_source(const KernelSource& source);
 
 }  // namespace xferbench

@@ -10,8 +10,8 @@ namespace xferbench {
 
 class Device;
 
-/// Base of backend objects. The destructor releases the object and never throws: the only errors left then are those
-/// of a lost context, which the case that lost it has already reported.
+/// Base class of backend objects. The destructor releases the object and never throws: it can only fail if the context
+/// is lost, which the case that lost it has already reported.
 class Resource : NonCopyable {
  public:
   virtual ~Resource() = default;

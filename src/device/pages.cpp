@@ -31,7 +31,7 @@ Pages::Pages(std::size_t bytes, PageSize size) {
 }
 
 void Pages::prefer(PageSize size) {
-  // Only advice: check with huge_page_fraction() whether the kernel followed it.
+  // This is only advice. huge_page_fraction() tells whether the kernel followed it.
   if (size == PageSize::usual) return;
   const int advice = size == PageSize::huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE;
   static_cast<void>(madvise(mapped_.get(), mapped_.get_deleter().bytes, advice));
@@ -41,7 +41,7 @@ void Pages::Unmap::operator()(std::byte* mapped) const { munmap(mapped, bytes); 
 
 void touch_pages(std::byte* data, std::size_t bytes) {
   const std::size_t step = page_bytes();
-  volatile std::byte* page = data;  // volatile keeps the compiler from removing the write
+  volatile std::byte* page = data;  // volatile, so that the compiler does not remove the write
   for (std::size_t i = 0; i < bytes; i += step) page[i] = std::byte{0};
 }
 

@@ -8,20 +8,20 @@
 namespace xferbench {
 
 enum class PageSize {
-  usual,  ///< the system's default, as malloc gets
-  small,  ///< the smallest page, 4 KiB on x86
+  usual,  ///< the system's default, which malloc also gets
+  small,  ///< the smallest page size, 4 KiB on x86
   huge,   ///< transparent huge pages (2 MiB on x86) where available
 };
 
-/// Move-only owner of anonymous pages. Untouched pages use no memory, so buffers that a simulated device only times
-/// may exceed the host's memory.
+/// Move-only owner of anonymous pages. Untouched pages use no memory, so a simulated device can have larger buffers
+/// than the host has memory.
 class Pages {
  public:
   Pages() = default;
-  /// For PageSize::huge, the start is aligned to a huge page. Throws std::bad_alloc.
+  /// For PageSize::huge, the memory begins at a huge-page boundary. Throws std::bad_alloc.
   explicit Pages(std::size_t bytes, PageSize size = PageSize::huge);
 
-  /// Sets the page size for pages that are not touched yet.
+  /// Chooses the page size for pages that are not touched yet.
   void prefer(PageSize size);
 
   [[nodiscard]] std::byte* data() const { return mapped_ ? mapped_.get() + mapped_.get_deleter().skipped : nullptr; }
@@ -42,8 +42,8 @@ std::size_t page_bytes();
 /// Writes to every page, so that the kernel backs it with memory on the NUMA node of the calling thread.
 void touch_pages(std::byte* data, std::size_t bytes);
 
-/// Fraction of the range (0 to 1) on huge pages, according to /proc/self/smaps; 0 if unknown. Counts whole mappings,
-/// so the range should be a mapping of its own.
+/// Returns the fraction of the range (0 to 1) that is on huge pages, from /proc/self/smaps; 0 if unknown. Only whole
+/// mappings are counted, so the range should be a mapping of its own.
 double huge_page_fraction(const std::byte* data, std::size_t bytes);
 
 }  // namespace xferbench

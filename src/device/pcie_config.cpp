@@ -9,13 +9,13 @@ namespace xferbench {
 
 namespace {
 
-/// Little-endian 16-bit word; 0 past the end of the space.
+/// Reads a little-endian 16-bit word; 0 beyond the end of `space`.
 unsigned word_at(std::span<const std::byte> space, std::size_t offset) {
   if (offset + 2 > space.size()) return 0;
   return std::to_integer<unsigned>(space[offset]) | std::to_integer<unsigned>(space[offset + 1]) << 8U;
 }
 
-/// Decodes a 3-bit size field: 128, 256, ... 4096 bytes; two encodings are reserved.
+/// Decodes a 3-bit size field: 128, 256, ... 4096 bytes; 0 for the two reserved encodings.
 unsigned size_in(unsigned bits) {
   constexpr unsigned kLargest = 5;
   return (bits & 7U) <= kLargest ? 128U << (bits & 7U) : 0;
@@ -41,7 +41,7 @@ PacketSizes packet_sizes(std::span<const std::byte> space) {
   constexpr unsigned kPciExpress = 0x10;
   constexpr std::size_t kDeviceControl = 8;
   std::size_t at = word_at(space, kFirstCapability) & 0xFCU;
-  // A damaged list may be circular, so the walk is limited to the number of entries that fit.
+  // A damaged list of capabilities may be circular, so the loop is limited to the number of entries that fit.
   for (std::size_t left = (256 - kHeader) / 4; left > 0 && at >= kHeader && at < space.size(); --left) {
     const unsigned head = word_at(space, at);
     if ((head & 0xFFU) != kPciExpress) {

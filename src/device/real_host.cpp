@@ -36,7 +36,7 @@ class RealThread final : public HostThread {
 
  private:
   std::promise<void> prepared_;
-  std::future<void> done_;  // last: its destructor waits for the thread, which uses prepared_
+  std::future<void> done_;  // last member: its destructor waits for the thread, which uses prepared_
 };
 
 class RealChannel final : public Channel {
@@ -83,8 +83,8 @@ class RealChannel final : public Channel {
     changes_.notify_all();
   }
 
-  /// Waits until changes_ differs from `seen`; false after the timeout. Waking a sleeping thread takes tens of
-  /// microseconds, in a virtual machine hundreds, so it spins for the first 2 ms.
+  /// Waits until changes_ differs from `seen`; returns false after the timeout. It spins for the first 2 ms, because
+  /// waking a sleeping thread takes tens of microseconds, in a virtual machine hundreds.
   bool changed(std::uint32_t seen, Clock::time_point begun, double timeout) {
     constexpr double kAwake = 2e-3;
     const auto waited = [begun] { return std::chrono::duration<double>(Clock::now() - begun).count(); };

@@ -1,5 +1,5 @@
-// Streams, events in them, graphs of captured work, and the gate that holds streams back. Each has a backend
-// interface (Impl), a view with documented operations, and an owner.
+// Streams, events in them, graphs of captured work, and the gate that holds streams back. Each has a backend interface
+// (Impl), a view that documents its operations, and an owner.
 #pragma once
 
 #include <cstddef>
@@ -25,13 +25,13 @@ class EventImpl : public DeviceResource {
   [[nodiscard]] virtual double seconds_since(const EventImpl& earlier) const = 0;
 };
 
-/// A point in a stream to wait for and to take times between. An event is recorded only in streams of its own device;
-/// streams of any device can wait for it.
+/// A point in a stream, to wait for it or to measure the time between two of them. An event is recorded only in streams
+/// of its own device; streams of any device can wait for it.
 class EventView : public View<EventImpl> {
  public:
   using View::View;
 
-  /// Waits for the work before the event. Returns at once if it was never recorded.
+  /// Waits until the work before the event has finished. Returns at once if the event was never recorded.
   void synchronize() const { impl().synchronize(); }
   /// Whether the work before the event has finished. Never waits.
   [[nodiscard]] bool finished() const { return impl().finished(); }
@@ -47,7 +47,7 @@ class GraphImpl : public DeviceResource {
   using DeviceResource::DeviceResource;
 };
 
-/// Captured work, replayed as a whole.
+/// A graph of captured work, which is replayed as a whole.
 using GraphView = View<GraphImpl>;
 using Graph = Owned<GraphView>;
 
@@ -73,41 +73,41 @@ class StreamImpl : public DeviceResource {
   virtual void synchronize() = 0;
 };
 
-/// All operations except synchronize() are asynchronous, as far as the backend is: copies from or to pageable memory
-/// block the host, which this program measures and does not hide. Every operation throws DeviceError with its name.
-/// The virtual call costs nanoseconds, the submission microseconds.
+/// A stream. All operations except synchronize() are asynchronous, unless CUDA itself blocks the host, as for copies of
+/// pageable memory, which this program measures. Every operation throws DeviceError, naming itself. The virtual call
+/// costs nanoseconds, the submission microseconds.
 class StreamView : public View<StreamImpl> {
  public:
   using View::View;
 
   void copy(const Copy& copy) const { impl().copy(copy); }
-  /// Several copies in one call, unordered among each other; later work in the stream waits for all of them. Host
+  /// Submits several copies in one call. Their order is undefined; later work in the stream waits for all of them. Host
   /// memory must be page-locked. Needs Capabilities::batch_copies.
   void copy_batch(std::span<const Copy> copies) const { impl().copy_batch(copies); }
   void fill(const DeviceView& range, std::byte value) const { impl().fill(range, value); }
   void launch(const Kernel& kernel) const { impl().launch(kernel); }
-  /// Stream-ordered: migrates managed memory to the GPU (`direction` h2d) or to the host (d2h), if it is elsewhere.
+  /// Migrates managed memory to the GPU (`direction` h2d) or to the host (d2h), in stream order.
   void prefetch(const HostView& managed, Direction direction) const { impl().prefetch(managed, direction); }
-  /// Stream-ordered: writes the GPU's global timer, in nanoseconds, to `slot` in page-locked memory.
+  /// Writes the GPU's global timer, in nanoseconds, to `slot` in page-locked memory, in stream order.
   void stamp(std::uint64_t* slot) const { impl().stamp(slot); }
-  /// Stream-ordered: inverts one bit of a byte that kernels of this device can access. Tests use it to check that
-  /// corrupted data is found.
+  /// Inverts one bit of a byte that kernels of this device can access, in stream order. Used to test that wrong data is
+  /// detected.
   void flip(std::byte* at) const { impl().flip(at); }
-  /// Stream-ordered: calls `function` on a driver thread and continues when it returns. After synchronizing, the
-  /// caller checks HostFunction::rethrow().
+  /// Makes the stream call `function` on a driver thread and continue when it returns. After synchronizing, the caller
+  /// calls HostFunction::rethrow().
   void call_host(CallbackApi api, HostFunction& function) const { impl().call_host(api, function); }
 
-  /// Marks the completion of everything enqueued so far. The event must belong to the stream's device.
+  /// Records the event after all work that was enqueued so far. The event must belong to the stream's device.
   void record(EventView event) const { impl().record(event.impl()); }
-  /// Work enqueued later waits for the event, which may belong to any device.
+  /// Makes work that is enqueued later wait for the event, which may belong to any device.
   void wait(EventView event) const { impl().wait(event.impl()); }
 
   void replay(GraphView graph) const { impl().replay(graph.impl()); }
-  /// Captures what `submit` enqueues to this non-blocking stream and to streams that join it, for replay(). Executes
-  /// nothing.
+  /// Captures a graph of the work that `submit` enqueues to this non-blocking stream and to streams that join it.
+  /// Executes nothing.
   [[nodiscard]] Graph capture(const std::function<void()>& submit) const { return impl().capture(submit); }
 
-  /// Stream-ordered allocation from a memory pool; the buffer is freed in stream order, too. The stream must outlive
+  /// Allocates from a memory pool in stream order; the buffer is also freed in stream order. The stream must outlive
   /// the buffer. Needs Capabilities::memory_pools.
   [[nodiscard]] DeviceBuffer allocate(std::size_t bytes) const { return impl().allocate(bytes); }
 
@@ -126,7 +126,7 @@ class GateImpl : public Resource {
   [[nodiscard]] virtual bool timed_out() const = 0;
 };
 
-/// A gate holds streams until the host opens it, which keeps submission cost out of a timed region.
+/// A gate holds streams until the host opens it, so that timed regions do not include the cost of submission.
 class GateView : public View<GateImpl> {
  public:
   using View::View;
@@ -134,12 +134,12 @@ class GateView : public View<GateImpl> {
   /// Work enqueued to `stream` after this waits for open(). One gate can hold streams of several devices. Closing an
   /// open gate arms it again.
   void close(StreamView stream) const { impl().close(stream.impl()); }
-  /// Waits until every closed stream has reached the gate, so that open() releases all of them at once. `timeout`:
-  /// timeout in seconds of the host's clock. False on timeout.
+  /// Waits until every closed stream has reached the gate, so that open() releases all of them at once. Returns false
+  /// after `timeout` seconds of the host's clock.
   [[nodiscard]] bool wait_until_held(double timeout) const { return impl().wait_until_held(timeout); }
   /// Releases all streams. No effect if the gate holds none.
   void open() const noexcept { impl().open(); }
-  /// Whether the gate opened by its own timeout since it was armed. Valid once its streams have passed it.
+  /// Whether the gate opened by its own timeout since it was last closed. Valid after its streams have passed it.
   [[nodiscard]] bool timed_out() const { return impl().timed_out(); }
 };
 

@@ -10,14 +10,14 @@ namespace {
 
 bool is_digit(char c) { return std::isxdigit(static_cast<unsigned char>(c)) != 0; }
 
-/// Whether the name looks like a PCI address, for example "0000:0f:00.0".
+/// Whether the name has the form of a PCI address, for example "0000:0f:00.0".
 bool is_pci_address(std::string_view name) {
   const std::size_t dot = name.rfind('.');
   if (dot == std::string_view::npos || std::ranges::count(name, ':') != 2) return false;
   return std::ranges::all_of(name, [](char c) { return is_digit(c) || c == ':' || c == '.'; });
 }
 
-/// The address without leading zeros and in lower case, for comparisons.
+/// Returns the address without leading zeros and in lower case, for comparisons.
 std::string plain_pci_address(std::string_view address) {
   std::string plain(address.substr(std::min(address.find_first_not_of('0'), address.size())));
   std::ranges::transform(plain, plain.begin(),

@@ -10,11 +10,11 @@
 
 namespace xferbench {
 
-/// PCI addresses of the bridges between a device and the CPU, nearest first. `folder`: the device's sysfs link into
-/// the bus tree. Empty if there is no such tree.
+/// Returns the PCI addresses of the bridges between a device and the CPU, nearest first. `folder` is the device's sysfs
+/// folder, a link into the bus tree. Empty if there is no such tree.
 std::vector<std::string> bridges_above(const std::filesystem::path& folder);
 
-/// Whether two texts name the same PCI device. CUDA, NVML and sysfs differ in leading zeros and letter case.
+/// Whether two PCI addresses name the same device. CUDA, NVML and sysfs differ in leading zeros and letter case.
 bool same_pci_device(std::string_view a, std::string_view b);
 
 /// The remote end of an NVLink.
@@ -25,9 +25,10 @@ struct NvLinkEnd {
   friend bool operator==(const NvLinkEnd&, const NvLinkEnd&) = default;
 };
 
-/// Number of NVLinks from one GPU to another with PCI address `to`. `of_one` and `of_other`: the remote ends of each
-/// GPU's NVLinks. Of the links to switches, as many count as the GPU with fewer of them has. `reachable`: whether the
-/// driver reports NVLink access between the GPUs, if known; links with an unknown end count only if it is true.
+/// Returns the number of NVLinks from one GPU to another, whose PCI address is `to`. `of_one` and `of_other` are the
+/// remote ends of the NVLinks of each GPU. If the GPUs have different numbers of links to switches, the smaller number
+/// counts. `reachable` tells whether the driver reports NVLink access between the GPUs; links with an unknown end count
+/// only if it is true.
 unsigned nvlinks_between(std::span<const NvLinkEnd> of_one, std::span<const NvLinkEnd> of_other, std::string_view to,
                          std::optional<bool> reachable);
 

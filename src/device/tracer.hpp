@@ -9,7 +9,7 @@
 
 namespace xferbench {
 
-/// Name and timeline row of a copy, the same on every backend.
+/// Name and timeline row of a copy, which are the same on every backend.
 struct TracedCopy {
   std::string_view name;
   Activity::Row row;
@@ -29,18 +29,18 @@ class Tracer : NonCopyable {
  public:
   virtual ~Tracer() = default;
 
-  /// Waits for the devices, then records everything enqueued and the calls that enqueue it. Recording costs time, so
-  /// never record while taking samples.
+  /// Waits for the devices, then records everything enqueued and the calls that enqueue it. Recording slows the work,
+  /// so never record while taking samples.
   virtual void start() = 0;
   /// Waits for the devices and ends the recording. The returned trace leaves out gates, stamps and clock probes.
   [[nodiscard]] virtual Trace stop() = 0;
 
-  /// NVTX ranges per thread, which nest; no effect where no profiler supports them. `name` is copied.
+  /// Begins or ends an NVTX range of the calling thread. Ranges nest. No effect without a profiler. `name` is copied.
   virtual void begin_range(const char* /*name*/) {}
   virtual void end_range() {}
 };
 
-/// Scope that is visible as an NVTX range in profilers. Cheap without a profiler, if building `name` is.
+/// Scope guard that profilers show as an NVTX range. Without a profiler it costs little more than making `name`.
 class NvtxRange : NonCopyable {
  public:
   NvtxRange(Tracer& tracer, const char* name) : tracer_(tracer) { tracer_.begin_range(name); }

@@ -1,4 +1,4 @@
-// Plain value types of the device interface, usable by any module.
+// Value types of the device interface, which any module may use.
 #pragma once
 
 #include <algorithm>
@@ -32,14 +32,15 @@ inline constexpr std::array<std::string_view, 10> kHostMemoryNames{
     "mapped",   "write-combined", "registered",    "registered-huge", "managed"};
 
 constexpr std::string_view to_text(HostMemory kind) { return kHostMemoryNames[static_cast<std::size_t>(kind)]; }
-/// Throws std::logic_error for an unknown name, which is a mistake in a scenario's axis.
+/// Returns the kind with this name. Throws std::logic_error for an unknown name, which is a mistake in a scenario's
+/// axis.
 inline HostMemory host_memory(std::string_view name) {
   const auto found = std::ranges::find(kHostMemoryNames, name);
   if (found == kHostMemoryNames.end()) throw std::logic_error("there is no host memory named " + std::string(name));
   return static_cast<HostMemory>(found - kHostMemoryNames.begin());
 }
 
-/// Ordinary memory: the driver stages copies and blocks the caller meanwhile.
+/// Whether it is ordinary memory, whose copies the driver stages while the caller waits.
 constexpr bool is_pageable(HostMemory kind) {
   return kind == HostMemory::pageable || kind == HostMemory::pageable_small || kind == HostMemory::pageable_huge;
 }
@@ -60,7 +61,7 @@ enum class StreamKind {
 
 enum class EventKind {
   timing,
-  ordering,  ///< timing disabled: cheaper, and an accidental time query fails
+  ordering,  ///< without timing: cheaper, and an accidental time query fails
   blocking,  ///< like ordering, but a waiting host thread sleeps (cudaEventBlockingSync)
 };
 
@@ -72,10 +73,10 @@ enum class WaitPolicy {
   blocking,   ///< sleeps until an interrupt wakes it
 };
 
-/// How the GPU calls a host function from a stream.
+/// The CUDA function by which a stream calls a host function.
 enum class CallbackApi { launch_host_func, stream_add_callback };
 
-/// The caller owns both ranges and keeps them alive until the copy has finished.
+/// One copy. The caller owns both ranges and must keep them alive until the copy has finished.
 struct Copy {
   std::byte* destination = nullptr;
   const std::byte* source = nullptr;
@@ -83,14 +84,14 @@ struct Copy {
   Direction direction = Direction::h2d;
 };
 
-/// The bytes of a payload that are filled, moved and checked: the first `bytes` of every `stride`. That is
-/// everything, except on a simulated device.
+/// Selects the bytes of a payload that are filled, moved and checked: the first `bytes` bytes of every `stride` bytes.
+/// On a real device, these are all bytes.
 struct PayloadPart {
   std::size_t bytes = 1;
   std::size_t stride = 1;
 
   [[nodiscard]] bool is_all() const { return bytes == stride; }
-  /// Calls body(begin, end) in order for each contiguous range of [begin, end) that belongs to the part.
+  /// Calls body(begin, end), in order, for each contiguous range of selected bytes within [begin, end).
   template <class Body>
   void for_each(std::size_t begin, std::size_t end, const Body& body) const {
     if (is_all()) return body(begin, end);
@@ -102,21 +103,21 @@ struct PayloadPart {
   }
 };
 
-/// Modelled cost of host work; a real host ignores it.
+/// Cost of host work on a simulated host; a real host ignores it.
 struct HostCost {
   std::uint64_t bytes_copied = 0;
   std::uint64_t bytes_read = 0;
   double seconds = 0;
 };
 
-/// Relates the GPU's timer to the host's clock: the timer read `stamp` nanoseconds at host time `host`, within +-
-/// `uncertainty` (both in seconds).
+/// Relates the GPU's timer to the host's clock: the timer showed `stamp` nanoseconds when the host's clock showed
+/// `host` seconds, to within `uncertainty` seconds.
 struct ClockRelation {
   std::uint64_t stamp = 0;
   double host = 0;
   double uncertainty = 0;
-  /// Host time, in seconds, of a stamp taken close to this measurement. (Seconds of the timer itself would lose
-  /// precision in a double.)
+  /// Returns the host time, in seconds, of a time stamp taken close to this measurement. (Seconds of the timer itself
+  /// would lose precision in a double.)
   [[nodiscard]] double host_time(std::uint64_t other) const {
     return host + 1e-9 * static_cast<double>(static_cast<std::int64_t>(other - stamp));
   }
@@ -127,21 +128,21 @@ struct MemoryInfo {
   std::uint64_t total_bytes = 0;
 };
 
-/// Limits of one multiprocessor. Zeros mean unknown, as on a simulated device.
+/// Limits of one multiprocessor; 0 if unknown, as on a simulated device.
 struct Multiprocessor {
   unsigned compute_capability = 0;   ///< 10 * major + minor, for example 90 for 9.0
-  std::size_t shared_per_block = 0;  ///< most shared memory of one block, in bytes
-  std::size_t shared_in_all = 0;     ///< most shared memory of all resident blocks together, in bytes
+  std::size_t shared_per_block = 0;  ///< maximum shared memory of one block, in bytes
+  std::size_t shared_in_all = 0;     ///< maximum shared memory of all resident blocks together, in bytes
   std::size_t shared_reserved = 0;   ///< shared memory that CUDA reserves per block, in bytes
-  unsigned threads = 0;              ///< most threads that are resident at once
+  unsigned threads = 0;              ///< maximum number of resident threads
 };
 
-/// `environment` is the description that reports contain.
+/// What a device supports. Reports contain its `environment`.
 struct Capabilities {
   Environment environment;
   /// Whether timed passes move real bytes, so that their results can be checked.
   bool moves_data_when_timed = true;
-  bool managed_memory = false;   ///< concurrent managed access by host and GPU, with page migration
+  bool managed_memory = false;   ///< host and GPU may access managed memory concurrently; pages migrate
   bool pageable_access = false;  ///< kernels can access ordinary host memory
   bool memory_pools = false;     ///< stream-ordered allocation (cudaMallocAsync)
   bool batch_copies = false;     ///< many copies in one call (cudaMemcpyBatchAsync)

@@ -46,7 +46,7 @@ class CudaDevice final : public Device {
     for (const int peer : peers_) static_cast<void>(cudaDeviceDisablePeerAccess(peer));
   }
 
-  /// Stores the facts about the whole machine, which are complete only once every device exists.
+  /// Stores facts about all GPUs, which are complete only after every device has been created.
   void know_all(const std::vector<Environment::Gpu>& gpus, const std::vector<Environment::PeerLink>& links) {
     capabilities_.environment.gpus = gpus;
     capabilities_.environment.links = links;
@@ -177,8 +177,8 @@ std::optional<double> CudaDevice::sm_clock_hz() {
   return static_cast<double>(sample[0]) / static_cast<double>(sample[1]) * 1e9;
 }
 
-/// Relates the clocks by questions to a kernel and its answers, exchanged through pinned memory. Returns nothing if
-/// the GPU did not answer in time, for example because host or GPU was busy. The kernel has ended when this returns.
+/// Relates the clocks: the host repeatedly asks a running kernel for the GPU time, through pinned memory. Returns
+/// nothing if the GPU did not answer in time, for example because host or GPU was busy. The kernel has ended on return.
 std::optional<ClockRelation> CudaDevice::request_timer() {
   constexpr std::uint32_t kRounds = 32;
   constexpr std::uint64_t kTimeoutNs = 100'000'000;
@@ -189,7 +189,7 @@ std::optional<ClockRelation> CudaDevice::request_timer() {
   kernels::launch_clock_exchange(exchange, 1, kRounds, kTimeoutNs, native(stream));
   check(cudaGetLastError(), "launching the clock exchange");
 
-  // The timer was read between question and answer, so the fastest round has the smallest uncertainty.
+  // The timer is read between question and answer, so the shortest exchange has the smallest uncertainty.
   ClockRelation best;
   best.uncertainty = std::numeric_limits<double>::infinity();
   bool answers = true;
@@ -203,7 +203,7 @@ std::optional<ClockRelation> CudaDevice::request_timer() {
     if (!answers || (answered - asked) / 2 >= best.uncertainty) continue;
     best = {std::atomic_ref(exchange->nanoseconds).load(), (asked + answered) / 2, (answered - asked) / 2};
   }
-  // After a timeout the kernel ends by itself.
+  // After a timeout, the kernel ends by itself.
   stream.synchronize();
   return answers ? std::optional(best) : std::nullopt;
 }

@@ -21,7 +21,7 @@ namespace {
 
 constexpr const char* kSimulateHint = "without one, add --simulate to the same command";
 
-/// Number of GPUs. Throws NoDeviceError if there is none.
+/// Returns the number of GPUs. Throws NoDeviceError if there is none.
 std::size_t count_gpus() {
   int count = 0;
   if (const cudaError_t status = cudaGetDeviceCount(&count); status != cudaSuccess || count == 0) {
@@ -35,7 +35,8 @@ std::size_t count_gpus() {
   return static_cast<std::size_t>(count);
 }
 
-/// With CUDA_LAUNCH_BLOCKING the launch of the gate kernel would never return, so the host could not open the gate.
+/// Throws UsageError if CUDA_LAUNCH_BLOCKING is set: the launch of the gate kernel would not return until the host
+/// opens the gate, which it could then never do.
 void refuse_blocking_launches() {
   const char* value = std::getenv("CUDA_LAUNCH_BLOCKING");
   if (value == nullptr || std::string_view(value) == "0" || *value == '\0') return;
@@ -51,7 +52,7 @@ void make_context(int gpu) {
   check(cudaFree(nullptr), "creating the GPU's context");
 }
 
-/// GPUs with contexts, and the description of their host.
+/// GPUs whose contexts have been created, and the description of their host.
 struct Opened {
   std::vector<OpenedGpu> gpus;
   Environment::Host host;

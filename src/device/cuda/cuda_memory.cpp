@@ -19,7 +19,7 @@ void check_allocation(cudaError_t status, const char* function, std::size_t byte
   if (status != cudaSuccess) check(status, fmt::format("{} ({})", function, format_size(bytes)).c_str());
 }
 
-/// Flags for the kinds that cudaHostAlloc allocates.
+/// Returns the flags for cudaHostAlloc.
 unsigned host_alloc_flags(HostMemory kind) {
   switch (kind) {
     case HostMemory::portable: return cudaHostAllocPortable;
@@ -60,8 +60,8 @@ unsigned register_flags(const OpenedGpu& gpu) {
   return gpu.alone() ? cudaHostRegisterDefault : cudaHostRegisterPortable;
 }
 
-/// Memory released by a CUDA call. Release errors are ignored, because nothing can be done about them. Makes its own
-/// GPU current first: the context of the current GPU may be lost.
+/// Owner of memory that a CUDA call releases. Errors of the release are ignored, because nothing can be done about
+/// them. The memory's own GPU is made current first, because the context of the current GPU may be lost.
 template <class GiveBack>
 class CudaAllocation final : public Resource {
  public:
@@ -81,12 +81,12 @@ std::unique_ptr<Resource> given_back(const OpenedGpu& gpu, const GiveBack& give_
   return std::make_unique<CudaAllocation<GiveBack>>(gpu, give_back);
 }
 
-/// Ordinary system memory, optionally pinned in place.
+/// Owner of ordinary system memory, which may be pinned in place.
 class SystemAllocation final : public Resource {
  public:
   SystemAllocation(const OpenedGpu& gpu, std::size_t bytes, HostMemory kind, Prefault faults)
       : gpu_(gpu), pages_(bytes, page_size(kind)), pinned_(!is_pageable(kind)) {
-    // First touch on this thread places the pages on its NUMA node, whichever thread fills them later.
+    // Touching the pages on this thread places them on its NUMA node, whichever thread writes to them later.
     if (faults == Prefault::yes) touch_pages(pages_.data(), bytes);
     if (pinned_)
       check_allocation(cudaHostRegister(pages_.data(), bytes, register_flags(gpu)), "cudaHostRegister", bytes);

@@ -22,10 +22,10 @@ namespace xferbench::cuda {
 
 namespace {
 
-/// Copies between GPUs also use cudaMemcpyAsync: with unified addressing, the addresses identify both GPUs. The copy
-/// is direct if peer access is enabled and staged through the host otherwise (CUDA C++ Programming Guide,
-/// Peer-to-Peer Memory Copy). cudaMemcpyPeerAsync does the same but needs device indices, which a Copy does not
-/// carry.
+/// Returns the kind of a cudaMemcpyAsync call. Copies between GPUs also use that function: with unified addressing, the
+/// addresses identify both GPUs. The copy is direct if peer access is enabled and staged through the host otherwise
+/// (CUDA C++ Programming Guide, Peer-to-Peer Memory Copy). cudaMemcpyPeerAsync does the same but needs device indices,
+/// which a Copy does not carry.
 cudaMemcpyKind kind_of(Direction direction) {
   switch (direction) {
     case Direction::h2d: return cudaMemcpyHostToDevice;
@@ -52,7 +52,7 @@ void check_copy(cudaError_t status, const char* function, const Copy& copy) {
   check(status, fmt::format("{} ({}, {})", function, name_of(copy.direction), format_size(copy.bytes)).c_str());
 }
 
-/// Encloses a copy in two events, for an event-based trace.
+/// Returns a scope that encloses a copy in two events for an event-based trace.
 EventTrace::Span span_of(const CudaTracer& tracer, const OpenedGpu& gpu, cudaStream_t stream, Direction direction,
                          std::uint64_t bytes) {
   const auto [name, row] = traced(direction);
@@ -211,7 +211,7 @@ class CudaStream final : public StreamImpl {
 
   [[nodiscard]] Graph capture(const std::function<void()>& submit) override {
     gpu_.make_current();
-    // Thread-local mode: other threads may keep making calls that are illegal during a capture.
+    // In thread-local mode, other threads may make calls that are illegal during a capture.
     check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
     cudaGraph_t captured = nullptr;
     try {
@@ -234,14 +234,15 @@ class CudaStream final : public StreamImpl {
   }
 
  private:
-  /// For calls that work whichever GPU is current. Only the legacy stream needs its GPU to be current, because its
+  /// Makes a call possible whichever GPU is current. Only the legacy stream needs its GPU to be current, because its
   /// handle means the legacy stream of the current GPU.
   void make_reachable() const {
     if (stream_ == cudaStreamLegacy) gpu_.make_current();
   }
 
   static void CUDART_CB call_function(void* kept) { HostCall::release(kept)->run(); }
-  /// Called even if the stream failed. cudaGetErrorName only reads a table, so it is allowed on the driver's thread.
+  /// Called by the driver even if the stream failed. cudaGetErrorName only reads a table, so it is allowed on this
+  /// thread.
   static void CUDART_CB call_back(cudaStream_t, cudaError_t status, void* kept) {
     const std::shared_ptr<HostCall> call = HostCall::release(kept);
     status == cudaSuccess ? call->run() : call->stream_failed(cudaGetErrorName(status));
@@ -294,8 +295,8 @@ void CudaStream::copy_batch(std::span<const Copy>) {
 
 // --- The gate -------------------------------------------------------------------------------------------------------
 
-/// Mapped, portable host memory, so that all GPUs use the same pointer (unified addressing). Allocated through the
-/// first usable GPU: a lost context must not prevent gates for the other GPUs.
+/// Allocates mapped, portable host memory, which all GPUs access by the same pointer (unified addressing). Uses the
+/// first usable GPU, because a lost context must not prevent gates for the other GPUs.
 void* allocate_for_gate(std::span<const OpenedGpu> gpus, std::size_t bytes) {
   cudaError_t status = cudaSuccess;
   for (const OpenedGpu& gpu : gpus) {
@@ -309,8 +310,8 @@ void* allocate_for_gate(std::span<const OpenedGpu> gpus, std::size_t bytes) {
   throw DeviceError("making a gate", "no GPU can be used any more");
 }
 
-/// A gate: one word in host memory that a waiting kernel in each held stream polls, and one word per kernel that
-/// reports its arrival.
+/// A gate that consists of one word in host memory that a waiting kernel in each held stream polls, and one word per
+/// kernel that reports its arrival.
 class CudaGate final : public GateImpl {
  public:
   CudaGate(std::span<const OpenedGpu> gpus, double timeout)
@@ -364,7 +365,7 @@ class CudaGate final : public GateImpl {
   kernels::GateFlags* flags_;
   std::uint64_t timeout_ns_;
   std::uint32_t ticket_ = 0;  // identifies the current or most recent closing of the gate
-  unsigned held_ = 0;         // number of streams closed with this ticket
+  unsigned held_ = 0;         // number of streams that the gate holds with this ticket
   bool open_ = true;
 };
 
@@ -390,7 +391,7 @@ void copy_blocking(const OpenedGpu& gpu, const Copy& c, const CudaTracer& tracer
   check_copy(cudaMemcpy(c.destination, c.source, c.bytes, kind_of(c.direction)), "cudaMemcpy", c);
 }
 
-/// The driver needs support as well: with an older driver the call exists but fails.
+/// The build and the driver must both be CUDA 12.8 or newer: with an older driver the call exists but fails.
 bool supports_batch_copies() {
   int driver = 0;
   return XFERBENCH_BATCH_COPIES != 0 && cudaDriverGetVersion(&driver) == cudaSuccess && driver >= 12080;

@@ -1,4 +1,4 @@
-// Streams, events, graphs and gates through the CUDA runtime.
+// Creates streams, events and gates through the CUDA runtime.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -14,13 +14,13 @@ class CudaTracer;
 
 [[nodiscard]] Stream make_stream(Device& device, const CudaTracer& tracer, const OpenedGpu& gpu, StreamKind kind);
 [[nodiscard]] Event make_event(Device& device, const OpenedGpu& gpu, EventKind kind);
-/// A gate for streams of all these GPUs. `timeout` in seconds, measured by each GPU's own timer.
+/// Makes a gate for streams of all these GPUs. `timeout` is in seconds, measured by each GPU's own timer.
 [[nodiscard]] Gate make_gate(std::span<const OpenedGpu> gpus, double timeout);
 
-/// The CUDA stream of a view; the stream must come from make_stream().
+/// Returns the CUDA stream of a view whose stream comes from make_stream().
 [[nodiscard]] cudaStream_t native(StreamView stream);
 
-/// Synchronous cudaMemcpy in the legacy default stream of that GPU.
+/// Copies with cudaMemcpy, which is synchronous, in the legacy default stream of that GPU.
 void copy_blocking(const OpenedGpu& gpu, const Copy& copy, const CudaTracer& tracer);
 
 /// Whether this build and the driver support cudaMemcpyBatchAsync.

@@ -16,8 +16,8 @@ namespace xferbench::cuda {
 
 // --- NVTX ranges ----------------------------------------------------------------------------------------------------
 
-// NVTX is header-only: without a profiler in the process its calls return at once and load nothing. Builds without
-// the headers have no ranges.
+// NVTX is header-only: without a profiler in the process, its calls return at once and load no library. Builds without
+// its headers record no ranges.
 #if __has_include(<nvtx3/nvToolsExt.h>)
 
 CudaTracer::CudaTracer(std::vector<OpenedGpu> gpus, TraceSource by)
@@ -56,7 +56,7 @@ cudaError_t synchronize(const OpenedGpu& gpu) {
 }  // namespace
 
 void CudaTracer::start() {
-  // A lost GPU is skipped, so that the others can still be traced.
+  // A lost GPU is skipped, so that the other GPUs can still be traced.
   watched_.clear();
   cudaError_t status = cudaSuccess;
   for (const OpenedGpu& gpu : gpus_) {
@@ -74,7 +74,7 @@ void CudaTracer::start() {
 }
 
 Trace CudaTracer::stop() {
-  // Moved out first: the trace is off even if an error is thrown below.
+  // Moved out first, so that the trace is off even if an error is thrown below.
   const std::unique_ptr<EventTrace> events = std::move(events_);
   cudaError_t status = cudaSuccess;
   for (const OpenedGpu& gpu : watched_) {

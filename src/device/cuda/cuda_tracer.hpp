@@ -1,4 +1,4 @@
-// Timelines from CUPTI or events, and NVTX ranges.
+// The tracer of a CUDA machine: records timelines by CUPTI or events, and marks NVTX ranges.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace xferbench::cuda {
 
-/// Source of timelines: CUPTI if usable, else events; or always events.
+/// How timelines are recorded: by CUPTI if it is usable and otherwise by events, or always by events.
 enum class TraceSource { cupti_or_events, events };
 
 class CudaTracer final : public Tracer {
@@ -24,7 +24,7 @@ class CudaTracer final : public Tracer {
   void begin_range(const char* name) override;
   void end_range() override;
 
-  /// The event trace that operations add events to; null while no event trace is on.
+  /// The trace to which operations add their events; null unless an event-based trace is on.
   [[nodiscard]] EventTrace* events() const { return events_.get(); }
 
  private:
@@ -32,8 +32,8 @@ class CudaTracer final : public Tracer {
   std::vector<OpenedGpu> watched_;  // the GPUs that were usable when the trace started
   TraceSource by_;
   std::unique_ptr<CuptiTrace> cupti_;        // loaded at the first trace
-  std::unique_ptr<EventTrace> events_;       // null unless an event trace is on
-  [[maybe_unused]] void* domain_ = nullptr;  // NVTX domain handle
+  std::unique_ptr<EventTrace> events_;       // null unless an event-based trace is on
+  [[maybe_unused]] void* domain_ = nullptr;  // handle of the NVTX domain
 };
 
 }  // namespace xferbench::cuda

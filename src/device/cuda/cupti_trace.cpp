@@ -43,13 +43,13 @@ namespace {
 constexpr std::array kKinds{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,
                             CUPTI_ACTIVITY_KIND_MEMCPY2, CUPTI_ACTIVITY_KIND_MEMSET, CUPTI_ACTIVITY_KIND_RUNTIME};
 
-/// Whether it is a kernel of the measurement itself (gate, clock probe, stamp, clock exchange).
+/// Whether a kernel belongs to the measurement itself (gate, clock probe, stamp, clock exchange).
 bool measures(const std::string& kernel) {
   constexpr std::array<std::string_view, 4> kOurs{"hold", "probe_clock", "stamp", "answer"};
   return std::ranges::find(kOurs, kernel) != kOurs.end();
 }
 
-/// One record with times in nanoseconds of CUPTI's clock, which GPUs and host share. A double would lose precision.
+/// One CUPTI record. Times are nanoseconds of CUPTI's clock, which GPUs and host share; a double would lose precision.
 struct Record {
   Activity activity;
   std::uint64_t begin = 0;
@@ -98,7 +98,7 @@ struct Cupti {
   decltype(&cuptiGetCallbackName) callback_name = nullptr;
   decltype(&cuptiGetResultString) result_string = nullptr;
 
-  /// Loads all functions; false if one is missing.
+  /// Loads all functions. Returns false if one is missing.
   bool find_all(void* handle) {
     const auto find = [handle](auto& function, const char* name) {
       function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(handle, name));
@@ -117,8 +117,8 @@ struct Cupti {
   }
 };
 
-/// Receives records from CUPTI's worker thread. A singleton, because the callbacks carry no context; never destroyed,
-/// because that thread may outlive static destruction.
+/// Collects records from CUPTI's worker thread. A singleton, because the callbacks carry no context pointer. It is
+/// never destroyed, because that thread may outlive static destruction.
 class Inbox {
  public:
   static Inbox& instance() {
@@ -175,7 +175,7 @@ class Inbox {
 
 void CUPTIAPI give_buffer(std::uint8_t** buffer, std::size_t* size, std::size_t* most_records) {
   constexpr std::size_t kSize = 4 << 20;
-  constexpr std::size_t kAlignment = 8;  // required by CUPTI
+  constexpr std::size_t kAlignment = 8;  // alignment that CUPTI requires
   *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(kAlignment, kSize));
   *size = *buffer == nullptr ? 0 : kSize;
   *most_records = 0;  // 0: as many as fit
@@ -191,7 +191,7 @@ void CUPTIAPI take_buffer(CUcontext context, std::uint32_t stream, std::uint8_t*
   }
 }
 
-/// Removes the measurement's own operations and makes times relative to the first record, in seconds.
+/// Removes operations of the measurement itself, and converts times to seconds since the first record.
 std::vector<Activity> activities_of(std::vector<Record> records, std::span<const OpenedGpu> gpus) {
   std::set<std::uint32_t> ours;
   for (const Record& r : records) {
@@ -213,7 +213,7 @@ std::vector<Activity> activities_of(std::vector<Record> records, std::span<const
   return activities;
 }
 
-/// Opens libcupti of the CUDA major version of this build; record layouts of other versions may differ.
+/// Opens the libcupti of this build's CUDA major version, because other versions may lay out records differently.
 void* open_library(std::string& refusal) {
   refusal = "libcupti was not found; it comes with the CUDA Toolkit (add its folder to LD_LIBRARY_PATH)";
   for (const std::string& place : cupti_paths()) {

@@ -12,8 +12,8 @@
 
 namespace xferbench::cuda {
 
-/// CUPTI is loaded on first use and not linked, because it belongs to the toolkit, without which the program must
-/// start. Use one object per process: CUPTI's callbacks carry no context pointer.
+/// Records GPU activity through CUPTI. CUPTI is not linked but loaded on first use, because it belongs to the toolkit,
+/// without which the program must start. Create one object per process: CUPTI's callbacks carry no context pointer.
 class CuptiTrace : NonCopyable {
  public:
   /// Loads the library. Never throws; refusal() then tells whether CUPTI can be used.
@@ -22,29 +22,31 @@ class CuptiTrace : NonCopyable {
 
   /// Why CUPTI cannot be used; empty if it can.
   [[nodiscard]] const std::string& refusal() const { return refusal_; }
-  /// Disables further use; refusal() then returns `reason`.
+  /// Prevents further use of CUPTI; refusal() then returns `reason`.
   void refuse(std::string reason) { refusal_ = std::move(reason); }
 
-  /// Starts recording copies, kernels, memsets and the runtime calls that enqueue them. False if CUPTI refuses;
+  /// Starts recording copies, kernels, memsets and the runtime calls that enqueue them. Returns false if CUPTI cannot;
   /// refusal() then has the reason.
   bool start();
   struct Records {
     std::vector<Activity> activities;  ///< activities, with CUPTI's stream numbers
     std::size_t dropped = 0;           ///< records lost because CUPTI's buffers were full
   };
-  /// Stops recording and returns the records; empty if it was not on. `gpus` map CUDA indices to device numbers and
-  /// must be idle. Gates, stamps and clock probes are left out, together with the calls that launched them.
+  /// Stops recording and returns the records; empty if no recording was on. `gpus` convert CUDA indices to device
+  /// numbers; they must be idle. Gates, stamps and clock probes are left out, together with the calls that launched
+  /// them.
   Records stop(std::span<const OpenedGpu> gpus);
 
  private:
-  /// Undoes what start() enabled.
+  /// Disables the record types that start() enabled.
   void disable() noexcept;
 
   std::string refusal_;
   bool recording_ = false;
 };
 
-/// For "cudaMemcpyAsync_v3020", for example, returns "cudaMemcpyAsync". Empty unless the call enqueues work.
+/// Returns the plain name of a runtime call, such as "cudaMemcpyAsync" for "cudaMemcpyAsync_v3020". Empty unless the
+/// call enqueues work.
 std::string call_name(std::string_view callback);
 
 }  // namespace xferbench::cuda

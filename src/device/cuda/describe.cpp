@@ -32,13 +32,13 @@ std::string format_uuid(const cudaUUID_t& uuid) {
 
 std::string format_version(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
 
-/// Adds NVLink and MIG data from NVML. A MIG instance has no NVLinks of its own.
+/// Adds NVLink and MIG properties from NVML. A MIG instance has no NVLinks of its own.
 void describe_links(Environment::Gpu& gpu, const Nvml& nvml) {
   const auto handle = nvml.device(gpu.pci_bus_id);
   if (!handle) return;
   gpu.mig = nvml.is_divided(*handle);
   if (gpu.mig) {
-    // CUDA may report the UUID of the whole GPU, which stays as it is.
+    // CUDA may report the UUID of the whole GPU here, which is then kept.
     if (gpu.uuid != nvml.uuid(*handle)) gpu.uuid.replace(0, 3, "MIG");
     return;
   }
@@ -60,7 +60,7 @@ Environment::Gpu describe_gpu(int index, const Nvml& nvml) {
   gpu.l2_bytes = static_cast<std::uint64_t>(properties.l2CacheSize);
   gpu.copy_engines = static_cast<unsigned>(properties.asyncEngineCount);
   gpu.max_sm_clock_hz = 1e3 * attribute(cudaDevAttrClockRate, index);
-  // Two transfers per clock on double-data-rate memory.
+  // The factor 2 is for double-data-rate memory, which makes two transfers per clock.
   gpu.memory_bandwidth =
       2e3 * attribute(cudaDevAttrMemoryClockRate, index) * attribute(cudaDevAttrGlobalMemoryBusWidth, index) / 8;
   gpu.ecc = properties.ECCEnabled != 0;

@@ -11,25 +11,25 @@
 
 namespace xferbench::cuda {
 
-/// PCI address such as "0000:0f:00.0". Throws DeviceError.
+/// Returns the PCI address of a GPU, such as "0000:0f:00.0". Throws DeviceError.
 [[nodiscard]] std::string pci_bus_id(int gpu);
 
-/// The sysfs folder of a PCI device, such as "/sys/bus/pci/devices/0000:0f:00.0".
+/// Returns the sysfs folder of a PCI device, such as "/sys/bus/pci/devices/0000:0f:00.0".
 [[nodiscard]] std::string sysfs_folder(const std::string& pci_bus_id);
 
-/// NUMA node that the GPU is attached to; nothing if unknown.
+/// Returns the NUMA node that the GPU is attached to; nothing if unknown.
 [[nodiscard]] std::optional<int> numa_node_of(int gpu);
 
-/// Describes the current GPU, which has a context. The caller adds the PCIe link and the host.
+/// Describes the current GPU, whose context must exist. The caller adds the PCIe link and the host.
 [[nodiscard]] Capabilities describe_device(int gpu, const Nvml& nvml);
 
-/// Links between all ordered pairs of these GPUs.
+/// Returns the links between all ordered pairs of these GPUs.
 [[nodiscard]] std::vector<Environment::PeerLink> peer_links(std::span<const Environment::Gpu> gpus, const Nvml& nvml);
 
-/// Generation and width of the PCIe link of `device`, measured while copies are in flight, because an idle link
-/// trains down; if the current state is unreadable, the maximum that GPU and slot support. From NVML, else sysfs;
-/// nothing if neither knows (some virtual machines). Takes a few milliseconds, or 0.2 s if the link stays below its
-/// maximum. Throws no CUDA error and leaves none behind.
+/// Returns generation and width of the device's PCIe link, from NVML or else sysfs. They are measured while copies are
+/// in flight, because an idle link trains down. If the current state is unreadable, returns the maximum that GPU and
+/// slot support; nothing if neither source has it (some virtual machines). Takes a few milliseconds, or 0.2 s if the
+/// link stays below its maximum. Throws no CUDA error and leaves none behind.
 [[nodiscard]] std::optional<Environment::Pcie> pcie_link(Device& device, const Nvml& nvml,
                                                          const std::string& pci_bus_id);
 

@@ -27,7 +27,7 @@ cudaEvent_t recorded_event(cudaStream_t stream) {
 }
 
 bool is_captured(cudaStream_t stream) {
-  // Querying the legacy stream is an error while this thread captures another stream.
+  // While this thread captures another stream, querying the legacy stream is an error, which counts as captured.
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   if (cudaStreamIsCapturing(stream, &status) != cudaSuccess) {
     static_cast<void>(cudaGetLastError());
@@ -41,8 +41,8 @@ bool is_captured(cudaStream_t stream) {
 EventTrace::Base EventTrace::record_base(const OpenedGpu& gpu) {
   gpu.make_current();
   Base base{gpu, recorded_event(cudaStreamLegacy)};
-  // The event completes between these two clock readings, some microseconds apart. The times of host calls are no more
-  // precise than that.
+  // The event completes between these two clock readings, which are some microseconds apart. Host calls are placed on
+  // the timeline with that precision.
   const double recorded = host_now();
   const cudaError_t status = cudaEventSynchronize(base.event);
   const double completed = host_now();
@@ -72,7 +72,7 @@ EventTrace::Span::Span(EventTrace* trace, const OpenedGpu& gpu, cudaStream_t str
     : trace_(trace), stream_(stream) {
   if (trace_ != nullptr && trace_->base_of(gpu.place()) == nullptr) trace_ = nullptr;
   if (trace_ == nullptr) return;
-  gpu.make_current();  // events belong to the current GPU, which is still the same when the span ends
+  gpu.make_current();  // events are created on the current GPU, which is still the same when the span ends
   if (is_captured(stream)) {
     trace_ = nullptr;
     return;
@@ -83,7 +83,7 @@ EventTrace::Span::Span(EventTrace* trace, const OpenedGpu& gpu, cudaStream_t str
   trace_->operations_.push_back({row, std::string(name), bytes, gpu.place(), stream, before, nullptr, host_now(), 0});
 }
 
-// Errors are ignored: a failed operation has no end event and is left out of the timeline.
+// Errors are ignored: an operation that failed has no end event and is missing in the timeline.
 EventTrace::Span::~Span() {
   if (trace_ == nullptr) return;
   const double returned = host_now();

@@ -1,4 +1,4 @@
-// Timelines estimated from CUDA events around each operation, for systems where CUPTI is unusable.
+// Timelines estimated from CUDA events around each operation, for systems on which CUPTI is unusable.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -16,15 +16,16 @@
 
 namespace xferbench::cuda {
 
-/// Each recorded event costs its stream about 1 us, so a traced pass is slower than an untraced one. Thread-safe.
+/// Records a trace by CUDA events. Each event costs its stream about 1 us, so a traced pass is slower than an untraced
+/// one. Thread-safe.
 class EventTrace : NonCopyable {
  public:
-  /// Traces these GPUs, at least one; they must be idle. Throws DeviceError.
+  /// Starts a trace of at least one GPU. The GPUs must be idle. Throws DeviceError.
   explicit EventTrace(std::span<const OpenedGpu> gpus);
   ~EventTrace();
 
-  /// Scope around the call that enqueues one operation: records an event before and after it in the stream. Does
-  /// nothing without a trace or while the stream is being captured, because captured events have no times.
+  /// Scope around a call that enqueues one operation: records an event before and one after it in the stream. Does
+  /// nothing if `trace` is null or while the stream is being captured, because captured events have no times.
   class Span : NonCopyable {
    public:
     Span(EventTrace* trace, const OpenedGpu& gpu, cudaStream_t stream, Activity::Row row, std::string_view name,
@@ -37,12 +38,12 @@ class EventTrace : NonCopyable {
     std::size_t index_ = 0;
   };
 
-  /// Notes a graph replay, whose operations cannot be enclosed by events.
+  /// Notes that a graph was replayed, whose operations are missing in the trace because events cannot enclose them.
   void missed_graph();
 
   /// Returns all recorded operations. The GPUs must be idle. Throws DeviceError.
   [[nodiscard]] std::vector<Activity> resolve();
-  /// A sentence about what the trace lacks; empty if complete.
+  /// A sentence for the user about what the trace lacks; empty if it is complete.
   [[nodiscard]] std::string note() const;
 
  private:
@@ -58,7 +59,7 @@ class EventTrace : NonCopyable {
     double returned;  // host time at the end of the call
   };
 
-  /// Reference event of one GPU and its completion time on the host's clock. Events of different GPUs cannot be
+  /// The reference event of one GPU and its completion time on the host's clock. Events of different GPUs cannot be
   /// compared, so each GPU's events are timed against its own reference.
   struct Base {
     OpenedGpu gpu;
@@ -68,7 +69,7 @@ class EventTrace : NonCopyable {
   };
 
   [[nodiscard]] static Base record_base(const OpenedGpu& gpu);
-  /// Null if the GPU is not traced.
+  /// Returns null if the GPU is not traced.
   [[nodiscard]] const Base* base_of(unsigned place) const;
   [[nodiscard]] double on_host(const Base& base, cudaEvent_t event) const;
 

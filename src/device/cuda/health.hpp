@@ -9,12 +9,13 @@
 
 namespace xferbench::cuda {
 
-/// Collects Xid errors from construction on. look() makes about ten NVML calls of 10 to 100 us each.
+/// Reads the health of one GPU. Xid errors are collected from construction on. look() makes about ten NVML calls of 10
+/// to 100 us each.
 class HealthMonitor {
  public:
   explicit HealthMonitor(const std::string& pci_bus_id);
 
-  /// Never throws: values that cannot be read are absent. Consumes the Xid errors so far.
+  /// Never throws: values that cannot be read are absent. Reports each Xid error only once.
   [[nodiscard]] Health look() const noexcept;
   [[nodiscard]] Clocks clocks() const noexcept;
   [[nodiscard]] std::optional<LinkBytes> link_bytes() const noexcept;

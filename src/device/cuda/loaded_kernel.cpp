@@ -22,7 +22,7 @@ namespace {
 
 #if CUDART_VERSION >= 12080
 
-/// The GPU's compute capability as an architecture, for example "sm_90".
+/// Returns the architecture of the GPU's compute capability, for example "sm_90".
 std::string own_architecture(const OpenedGpu& gpu) {
   int major = 0;
   int minor = 0;
@@ -33,8 +33,8 @@ std::string own_architecture(const OpenedGpu& gpu) {
 
 using ParameterInfo = decltype(&cuKernelGetParamInfo);
 
-/// cuKernelGetParamInfo, looked up by the runtime so that the program need not link to the driver; null if the driver
-/// is older than CUDA 12.4.
+/// Returns the driver function cuKernelGetParamInfo; null if the driver is older than CUDA 12.4. It is looked up by the
+/// runtime, so that the program need not link to the driver.
 ParameterInfo parameter_info() {
   void* function = nullptr;
   cudaDriverEntryPointQueryResult found{};
@@ -46,11 +46,11 @@ ParameterInfo parameter_info() {
   return nullptr;
 }
 
-/// Checks the kernel's parameters, because a launch passes three arguments and CUDA reads as many as the kernel
-/// declares. The only way to count them is a query that fails, which tools such as compute-sanitizer report as an
-/// error. So this is used only for code whose signature cannot be read from PTX (require_contract_in).
+/// Throws DeviceError unless the kernel takes the three arguments that a launch passes, because CUDA reads as many as
+/// the kernel declares. Counting parameters ends with a query that fails, which tools such as compute-sanitizer report
+/// as an error. So this function is used only for code whose signature cannot be read from PTX (require_contract_in).
 void require_contract_of(cudaKernel_t kernel, const KernelSource& source) {
-  constexpr std::size_t kMost = 8;  // further parameters are not counted
+  constexpr std::size_t kMost = 8;  // maximum number of parameters to count
   const ParameterInfo info = parameter_info();
   if (info == nullptr) return;
   std::vector<std::size_t> bytes;
@@ -62,7 +62,7 @@ void require_contract_of(cudaKernel_t kernel, const KernelSource& source) {
   require_contract(bytes, source);
 }
 
-/// A CUDA library module; the destructor unloads it.
+/// Owner of a CUDA library module, which the destructor unloads.
 class Library : NonCopyable {
  public:
   Library(const std::string& image, const KernelSource& source) {
@@ -73,7 +73,7 @@ class Library : NonCopyable {
   }
   ~Library() { static_cast<void>(cudaLibraryUnload(library_)); }
 
-  /// Throws DeviceError if `status` is an error, including the log of the driver's PTX compiler.
+  /// Throws DeviceError if `status` is an error. The message includes the log of the driver's PTX compiler.
   void check(cudaError_t status, const std::string& operation) const {
     if (status == cudaSuccess) return;
     static_cast<void>(cudaGetLastError());
@@ -93,7 +93,8 @@ class Library : NonCopyable {
     void* address = nullptr;
     std::size_t bytes = 0;
     const std::string name = source.name + "_launch";
-    // Querying CUDA for a missing symbol is an error that tools such as compute-sanitizer report.
+    // Look for the name in the image first: tools such as compute-sanitizer report a query for a missing symbol as an
+    // error.
     const bool is_there = has_name(image, name);
     if (!is_there && !is_fat_binary(image)) return {};
     const auto refuse = [&](const std::string& why) {
@@ -116,9 +117,10 @@ class Library : NonCopyable {
 
  private:
   cudaLibrary_t library_ = nullptr;
-  // These must live as long as the library, because CUDA may compile code lazily.
+  // These buffers must live as long as the library, because CUDA may compile code lazily.
   std::array<char, 8192> log_{};
-  std::array<void*, 2> log_values_{log_.data(), reinterpret_cast<void*>(log_.size())};  // size, cast to a pointer
+  std::array<void*, 2> log_values_{log_.data(),
+                                   reinterpret_cast<void*>(log_.size())};  // address and size, cast to a pointer
 };
 
 class CudaLoadedKernel final : public LoadedKernel {
@@ -126,12 +128,12 @@ class CudaLoadedKernel final : public LoadedKernel {
   CudaLoadedKernel(const std::string& image, const KernelSource& source)
       : library_(image, source), kernel_(library_.kernel(source)), wishes_(library_.launch_request(image, source)) {
     if (!is_cuda_source(source) && !is_text(source.content)) require_contract_of(kernel_, source);
-    if (wishes_.shared_bytes > 0) {  // more than 48 KiB requires this opt-in
+    if (wishes_.shared_bytes > 0) {  // CUDA requires this call for more than 48 KiB
       library_.check(cudaFuncSetAttribute(function(), cudaFuncAttributeMaxDynamicSharedMemorySize,
                                           static_cast<int>(wishes_.shared_bytes)),
                      fmt::format("reserving {} bytes of shared memory for {}", wishes_.shared_bytes, source.name));
     }
-    // Also loads the kernel. Hazard: lazy loading inside a gated region would deadlock with the gate.
+    // This query also loads the kernel. Hazard: lazy loading while a gate is closed would deadlock.
     cudaFuncAttributes attributes{};
     library_.check(cudaFuncGetAttributes(&attributes, function()), "querying the attributes of " + source.name);
     best_block_size_ = best_of(static_cast<unsigned>(attributes.maxThreadsPerBlock));
@@ -144,7 +146,7 @@ class CudaLoadedKernel final : public LoadedKernel {
   void launch(const OwnLaunch& launch, void* cuda_stream) const override {
     OwnLaunch own = launch;
     std::array<void*, 3> arguments{&own.in, &own.out, &own.elements};
-    // The caller checks cudaGetLastError, which returns the same status.
+    // The caller gets the status from cudaGetLastError.
     static_cast<void>(cudaLaunchKernel(function(), dim3(static_cast<unsigned>(own.blocks)), dim3(own.block_size),
                                        arguments.data(), own.shared_bytes, static_cast<cudaStream_t>(cuda_stream)));
   }
@@ -153,8 +155,8 @@ class CudaLoadedKernel final : public LoadedKernel {
   /// The runtime accepts a cudaKernel_t in place of a function symbol (CUDA Runtime API, cudaKernel_t).
   [[nodiscard]] const void* function() const { return static_cast<const void*>(kernel_); }
 
-  /// Block size with the highest occupancy; among equals the smallest, from 128 on, so that the last blocks of a
-  /// chunk leave few threads idle.
+  /// Returns the block size with the highest occupancy. Of several, it is the smallest that is at least 128, so that
+  /// the last blocks of a chunk leave few threads idle.
   [[nodiscard]] unsigned best_of(unsigned most) const {
     unsigned best = std::min(128U, most);
     unsigned occupied = 0;

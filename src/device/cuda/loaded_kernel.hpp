@@ -8,8 +8,8 @@
 
 namespace xferbench::cuda {
 
-/// Compiles the kernel, for this GPU unless the source names an architecture, and loads it. The GPU must be current.
-/// Throws DeviceError.
+/// Compiles the kernel and loads it on this GPU. It is compiled for this GPU's architecture unless the source names
+/// one. The GPU must be current. Throws DeviceError.
 std::unique_ptr<LoadedKernel> load_kernel(const OpenedGpu& gpu, const KernelSource& source);
 
 }  // namespace xferbench::cuda

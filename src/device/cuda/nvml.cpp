@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kSuccess = 0;
 
-/// nvmlEventData_t as nvmlEventSetWait_v2 fills it in.
+/// Layout of nvmlEventData_t, which nvmlEventSetWait_v2 fills in.
 struct EventData {
   Nvml::Handle device;
   unsigned long long type;
@@ -25,7 +25,7 @@ struct EventData {
 /// Layout of nvmlFieldValue_t.
 struct FieldValue {
   unsigned field;
-  unsigned scope;  // link index, for fields of links
+  unsigned scope;  // index of the link, if the field is one of a link
   long long timestamp;
   long long latency;
   int type;
@@ -40,7 +40,8 @@ struct FieldValue {
   } value;
 };
 
-/// nvmlMarginTemperature_v1_t; `version` is encoded as NVML_STRUCT_VERSION does.
+/// Layout of nvmlMarginTemperature_v1_t. `version` is encoded like NVML_STRUCT_VERSION: the size and the version
+/// number.
 struct MarginTemperature {
   unsigned version = 8U | 1U << 24U;
   int degrees = 0;
@@ -58,7 +59,7 @@ struct PciInfo {
   std::array<char, 32> bus_id;
 };
 
-constexpr unsigned kMostNvLinks = 36;  // per GPU; NVML knows 18 so far and rejects higher indices
+constexpr unsigned kMostNvLinks = 36;  // maximum per GPU; NVML supports 18 so far and rejects higher indices
 
 }  // namespace
 
@@ -131,8 +132,8 @@ std::optional<double> Nvml::slowdown_temperature(Handle handle) const {
   constexpr int kSlowdown = 1;  // NVML_TEMPERATURE_THRESHOLD_SLOWDOWN
   const auto threshold = ask<unsigned>("nvmlDeviceGetTemperatureThreshold", handle, kSlowdown);
   if (threshold.value_or(0) > 0) return threshold;
-  // From Ada and Hopper on, the driver (555 or newer) reports instead the margin to a temperature limit, and the
-  // margin at which the chip slows down, which is negative (such as -2).
+  // Since Ada and Hopper, the driver (555 or newer) instead reports the margin to a temperature limit, and the margin
+  // at which the chip slows down, a negative number such as -2.
   constexpr unsigned kSlowdownMargin = 194;  // NVML_FI_DEV_TEMPERATURE_SLOWDOWN_TLIMIT
   const auto now = temperature(handle);
   const auto slowdown = field(handle, kSlowdownMargin, 0);
@@ -248,7 +249,7 @@ Nvml::XidEvents::~XidEvents() {
 }
 
 std::optional<std::vector<std::uint64_t>> Nvml::XidEvents::take() const {
-  constexpr std::size_t kMost = 64;  // per call: a failing GPU may report errors endlessly
+  constexpr std::size_t kMost = 64;  // maximum per call, because a failing GPU may report errors endlessly
   const auto wait = nvml_.find<int(nvmlEventSet_st*, EventData*, unsigned)>("nvmlEventSetWait_v2");
   if (set_ == nullptr || wait == nullptr) return std::nullopt;
   std::vector<std::uint64_t> xids;

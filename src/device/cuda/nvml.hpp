@@ -1,4 +1,4 @@
-// NVML, the driver's management library, for facts that the CUDA runtime does not report.
+// Calls NVML, the driver's management library, for facts that the CUDA runtime does not report.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,9 @@
 
 namespace xferbench::cuda {
 
-/// Loads NVML if the driver is installed; otherwise every query returns nothing. The interface is declared by hand
-/// (NVML API reference, versioned symbols with _v2): NVML belongs to the driver, and a program linked to it would not
-/// start without a driver.
+/// Loads NVML if the driver is installed; otherwise every query returns nothing. NVML belongs to the driver, and a
+/// program linked to it would not start without one. So its functions are declared here by hand (NVML API reference,
+/// versioned symbols with _v2).
 class Nvml : NonCopyable {
  public:
   using Handle = struct nvmlDevice_st*;
@@ -28,13 +28,13 @@ class Nvml : NonCopyable {
   /// Queries one unsigned property; `function` has the signature nvmlReturn_t(nvmlDevice_t, unsigned*).
   [[nodiscard]] std::optional<unsigned> number(const char* function, Handle handle) const;
 
-  /// ECC memory errors since the driver was loaded.
+  /// Number of corrected or uncorrected ECC memory errors since the driver was loaded.
   [[nodiscard]] std::optional<std::uint64_t> ecc_errors(Handle handle, bool corrected) const;
 
-  /// Reasons for reduced clocks: bits of nvmlClocksEventReasons.
+  /// Reasons for reduced clocks, as bits of nvmlClocksEventReasons.
   [[nodiscard]] std::optional<std::uint64_t> throttle_reasons(Handle handle) const;
 
-  /// Power in watts; current temperature and slowdown threshold of the chip in degrees Celsius.
+  /// Power in watts; temperature of the chip, and its slowdown threshold, in degrees Celsius.
   [[nodiscard]] std::optional<double> power(Handle handle) const;
   [[nodiscard]] std::optional<double> temperature(Handle handle) const;
   [[nodiscard]] std::optional<double> slowdown_temperature(Handle handle) const;
@@ -43,14 +43,14 @@ class Nvml : NonCopyable {
   [[nodiscard]] std::optional<double> sm_clock(Handle handle) const { return clock(handle, 1); }
   [[nodiscard]] std::optional<double> memory_clock(Handle handle) const { return clock(handle, 2); }
 
-  /// Bytes transferred over the PCIe link; nothing where the driver does not count them.
+  /// Bytes that the PCIe link has carried each way; nothing if the driver does not count them.
   [[nodiscard]] std::optional<LinkBytes> link_bytes(Handle handle) const;
 
-  /// Remote ends of the active NVLinks.
+  /// Remote ends of the GPU's active NVLinks.
   [[nodiscard]] std::vector<NvLinkEnd> nvlinks(Handle handle) const;
-  /// Total bandwidth of the active NVLinks, in bytes per second each way; 0 if unknown.
+  /// Total bandwidth of the GPU's active NVLinks, in bytes per second each way; 0 if unknown.
   [[nodiscard]] double nvlink_bandwidth(Handle handle) const;
-  /// Whether `from` reaches `to` over NVLink; nothing if unknown.
+  /// Whether the driver reports that `from` reaches `to` over NVLink; nothing if it does not know.
   [[nodiscard]] std::optional<bool> reachable_by_nvlink(Handle from, Handle to) const;
 
   /// Whether the GPU is in MIG mode; CUDA then shows one instance as if it were a GPU.
@@ -64,7 +64,8 @@ class Nvml : NonCopyable {
     XidEvents(const Nvml& nvml, Handle handle);
     ~XidEvents();
 
-    /// Xid numbers of the errors since the previous call, without waiting; nothing if the driver does not report them.
+    /// Returns the Xid numbers of errors since the previous call, without waiting; nothing if the driver reports no
+    /// events.
     [[nodiscard]] std::optional<std::vector<std::uint64_t>> take() const;
 
    private:
@@ -76,19 +77,19 @@ class Nvml : NonCopyable {
   [[nodiscard]] std::string driver() const;
 
  private:
-  /// `domain`: NVML_CLOCK_SM or NVML_CLOCK_MEM. Result in Hz.
+  /// Current clock in Hz. `domain`: NVML_CLOCK_SM or NVML_CLOCK_MEM.
   [[nodiscard]] std::optional<double> clock(Handle handle, int domain) const;
-  /// Indices of the active NVLinks.
+  /// Indices of the GPU's active NVLinks.
   [[nodiscard]] std::vector<unsigned> active_nvlinks(Handle handle) const;
-  /// A field value of the device or of one of its links; nothing if the driver does not support it.
+  /// A field value of the GPU or of one of its links; nothing if the driver does not support the field.
   [[nodiscard]] std::optional<double> field(Handle handle, unsigned id, unsigned link) const;
   template <class Function>
   [[nodiscard]] Function* find(const char* name) const;
-  /// Calls a function that writes its result to its last parameter; nothing if the function is missing or fails. The
-  /// argument types must match the C signature exactly.
+  /// Calls an NVML function that writes its result to its last parameter. Returns nothing if it is missing or fails.
+  /// The argument types must match the C signature exactly.
   template <class Value, class... Arguments>
   [[nodiscard]] std::optional<Value> ask(const char* function, Arguments... arguments) const;
-  /// Like ask(), for functions that write a text; empty on failure.
+  /// Like ask(), for NVML functions that write a text. Returns an empty text on failure.
   template <class... Arguments>
   [[nodiscard]] std::string text(const char* function, Arguments... arguments) const;
 

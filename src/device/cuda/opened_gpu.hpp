@@ -1,4 +1,4 @@
-// An opened GPU and how its context is made current.
+// One of the GPUs that a machine was opened with, and how its context is made current.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -9,11 +9,11 @@
 
 namespace xferbench::cuda {
 
-/// One of the GPUs that a machine was opened with. A single GPU is current in every thread that may use it, so
-/// make_current() does nothing and adds no cost to measured submissions. With several GPUs, every operation that CUDA
-/// directs to the current GPU first makes its own GPU current and leaves it so. (CUDA C++ Programming Guide,
-/// Multi-Device System: launches, allocations, the legacy stream and device-wide calls need that; copies, records and
-/// waits in other streams go to the stream's own GPU, whichever is current.)
+/// An opened GPU. The only GPU of a machine is current in every thread that may use it, so make_current() does nothing
+/// and adds no cost to measured submissions. With several GPUs, every operation that CUDA directs to the current GPU
+/// first makes its own GPU current and leaves it so. (CUDA C++ Programming Guide, Multi-Device System: launches,
+/// allocations, the legacy stream and device-wide calls need that; copies, records and waits in other streams go to the
+/// stream's own GPU, whichever is current.)
 class OpenedGpu {
  public:
   OpenedGpu(int number, unsigned place, bool alone, std::optional<int> memory_node = std::nullopt)
@@ -23,9 +23,9 @@ class OpenedGpu {
   [[nodiscard]] int number() const { return number_; }
   /// Index among the machine's devices.
   [[nodiscard]] unsigned place() const { return place_; }
-  /// Whether it is the machine's only GPU.
+  /// Whether the machine has no other GPU.
   [[nodiscard]] bool alone() const { return alone_; }
-  /// NUMA node for its host memory; nothing if the process's own placement applies.
+  /// NUMA node from which host memory for this GPU comes; nothing if the process's own memory policy applies.
   [[nodiscard]] std::optional<int> memory_node() const { return memory_node_; }
 
   void make_current() const {

@@ -13,7 +13,7 @@ namespace xferbench::cuda {
 
 namespace {
 
-/// Zeros mean unknown.
+/// Generation and width of a PCIe link; 0 if unknown.
 struct Link {
   unsigned generation = 0;
   unsigned width = 0;
@@ -22,7 +22,7 @@ struct Link {
 
 Link larger(Link a, Link b) { return {std::max(a.generation, b.generation), std::max(a.width, b.width)}; }
 
-/// The smaller of two numbers; if one is 0 (unknown), the other.
+/// Returns the smaller of two numbers; if one is 0 (unknown), the other.
 unsigned smaller(unsigned a, unsigned b) { return a == 0 || b == 0 ? std::max(a, b) : std::min(a, b); }
 
 /// A source of link data: NVML or sysfs.
@@ -42,7 +42,7 @@ std::optional<Source> nvml_source(const Nvml& nvml, const std::string& pci_bus_i
   Source source;
   source.name = "nvml";
   source.reachable = {ask("nvmlDeviceGetMaxPcieLinkGeneration"), ask("nvmlDeviceGetMaxPcieLinkWidth")};
-  // NVML reports no maximum width of the GPU itself, and older drivers not even its maximum generation.
+  // NVML does not report the maximum width of the GPU itself, and older drivers do not report its maximum generation.
   source.gpu = larger(source.reachable, {ask("nvmlDeviceGetGpuMaxPcieLinkGeneration"), 0});
   source.current = [ask] {
     return Link{ask("nvmlDeviceGetCurrPcieLinkGeneration"), ask("nvmlDeviceGetCurrPcieLinkWidth")};
@@ -58,13 +58,13 @@ unsigned generation_of(double gigatransfers) {
   return found == kRates.end() ? 0 : static_cast<unsigned>(found - kRates.begin()) + 1;
 }
 
-/// Reads a link from a device's sysfs folder; `which` is "current" or "max".
+/// Reads generation and width from a device's sysfs folder. `which` is "current" or "max".
 Link link_in(const std::string& folder, const std::string& which) {
   double gigatransfers = 0;
   std::ifstream(folder + "/" + which + "_link_speed") >> gigatransfers;  // for example "32.0 GT/s PCIe"
   unsigned width = 0;
   std::ifstream(folder + "/" + which + "_link_width") >> width;
-  constexpr unsigned kWidest = 32;  // an unknown width reads as 0 or 255
+  constexpr unsigned kWidest = 32;  // maximum width; an unknown width reads as 0 or 255
   return {generation_of(gigatransfers), width > kWidest ? 0 : width};
 }
 
@@ -81,7 +81,7 @@ std::optional<Source> sysfs_source(const std::string& pci_bus_id) {
 
 // --- Under load -----------------------------------------------------------------------------------------------------
 
-/// Keeps the link busy with pinned H2D copies in an own stream.
+/// Keeps the link busy with pinned H2D copies in a stream of its own.
 class Traffic {
  public:
   static constexpr std::size_t kBytes = std::size_t{4} << 20;  // bytes per copy
@@ -103,17 +103,17 @@ class Traffic {
   HostBuffer host_;
   DeviceBuffer gpu_;
   Event done_;
-  Stream stream_;  // last, hence destroyed first: no copy may use the buffers when they are freed
+  Stream stream_;  // last member, so destroyed first: no copy may run when the buffers are freed
 };
 
-/// Whether the link's raw line rate allows that many bytes per second. Some virtual machines report links that are
-/// slower than the measured traffic.
+/// Whether the raw rate of the reported link is at least `bytes_per_second`. Some virtual machines report links that
+/// are slower than the measured traffic.
 bool can_carry(Link link, double bytes_per_second) {
   if (!link.known() || link.generation > kRates.size()) return link.known();
   return bytes_per_second <= kRates[link.generation - 1] * 1e9 / 8 * link.width;
 }
 
-/// Link state while copies are in flight; unknown if it cannot be read. Alternates one batch of copies with one
+/// Returns the link state while copies are in flight; unknown if it cannot be read. Repeats a batch of copies with one
 /// reading until the link reaches its maximum. An idle link may need some tens of milliseconds to train up; after 200
 /// ms the best state seen is returned.
 Link look_under_load(const Source& source, Device& device) {
@@ -134,7 +134,7 @@ Link look_under_load(const Source& source, Device& device) {
     const bool in_flight = traffic.in_flight();
     traffic.finish();
     const std::chrono::duration<double> time = Clock::now() - added;
-    if (!in_flight) {  // the reading may have come after the copies
+    if (!in_flight) {  // the copies may have ended before the reading
       copies = std::min(2 * copies, kMostCopies);
     } else if (can_carry(link, static_cast<double>(copies) * Traffic::kBytes / time.count())) {
       seen = larger(seen, link);
@@ -152,7 +152,7 @@ std::optional<Environment::Pcie> pcie_link(Device& device, const Nvml& nvml, con
   Link seen;
   try {
     seen = look_under_load(*source, device);
-  } catch (const DeviceError&) {  // a failure to generate traffic must not prevent measurements
+  } catch (const DeviceError&) {  // without traffic, the maximum is reported instead
   }
   const Link link = seen.known() ? seen : source->reachable;
   const Link most = larger(link, source->gpu);

@@ -6,12 +6,12 @@ namespace xferbench::kernels {
 
 namespace {
 
-// Hazard: a host thread that synchronizes with the stream before it opens the gate deadlocks. The timeout turns such a
-// mistake into a failed sample.
+// Holds a stream until the gate opens. Hazard: a host thread that synchronizes with the stream before it opens the gate
+// deadlocks. The timeout turns such a mistake into a failed sample.
 __global__ void hold(volatile GateFlags* flags, unsigned slot, std::uint32_t ticket, std::uint64_t timeout_ns) {
   const std::uint64_t begun = global_nanoseconds();
   flags->arrived[slot] = ticket;
-  // Tickets only grow; the signed difference is correct across a wrap-around.
+  // Ticket numbers only grow, and the signed difference is correct even after they wrap around.
   while (static_cast<std::int32_t>(flags->opened - ticket) < 0) {
     if (global_nanoseconds() - begun > timeout_ns) {
       flags->timed_out = 1;
@@ -22,7 +22,8 @@ __global__ void hold(volatile GateFlags* flags, unsigned slot, std::uint32_t tic
 }
 
 __global__ void probe_clock(std::uint64_t* sample, std::uint64_t duration_ns) {
-  // globaltimer may tick coarsely (32 ns on an H200, microseconds on other GPUs), so begin and end on a tick.
+  // globaltimer may tick coarsely (32 ns on an H200, microseconds on other GPUs), so the measurement begins and ends on
+  // a tick.
   const std::uint64_t before = global_nanoseconds();
   std::uint64_t begun = before;
   while (begun == before) begun = global_nanoseconds();

@@ -1,4 +1,4 @@
-// Describes calls and enqueued operations of the simulated machine for traces and recordings.
+// Describes calls and enqueued operations of a simulated machine, for traces and recordings.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,12 @@ namespace xferbench::sim {
 struct Call {
   std::string name;  ///< name of the call; empty: not reported, as for gates and stamps
   std::uint64_t bytes = 0;
-  Activity::Row row = Activity::Row::internal;  ///< timeline row of the operation, if it occupies an engine
+  Activity::Row row = Activity::Row::internal;  ///< timeline row of the operation; unused if it occupies no engine
 
-  // Used only in recordings.
+  // The following members are used only in recordings.
   std::optional<recording::CopyKind> copy{};            ///< kind of a copy; nothing for other operations
-  recording::Memory host = recording::Memory::unknown;  ///< kind of host memory of a copy, if one end is on the host
-  unsigned peer = 0;  ///< device number of a copy's other end, if it is another device
+  recording::Memory host = recording::Memory::unknown;  ///< kind of host memory of a copy between host and GPU
+  unsigned peer = 0;                                    ///< device number of the other GPU, for a copy between GPUs
   recording::Channel by = recording::Channel::unknown;  ///< unit that executes the operation
   unsigned blocks = 0;                                  ///< number of thread blocks of a kernel
 };

@@ -10,16 +10,17 @@ namespace {
 constexpr double kNever = std::numeric_limits<double>::infinity();
 /// Times that differ by no more than this many seconds count as equal, because rounding makes sums differ.
 constexpr double kSameMoment = 1e-12;
-/// Largest sum of shares that fits on an engine: 1, with a tolerance for rounding, so that four quarters fit.
+/// Largest sum of shares that an engine can run at a time: 1, plus a tolerance for rounding, so that four quarters fit.
 constexpr double kAllOfIt = 1 + 1e-9;
 
-/// Remaining seconds of the current phase: preparation, overhead or payload.
+/// Returns the remaining seconds of the operation's current phase: preparation, overhead or payload.
 double& phase_of(Operation& o) { return o.preparation > 0 ? o.preparation : o.overhead > 0 ? o.overhead : o.payload; }
 bool spent(const Operation& o) { return o.preparation <= 0 && o.overhead <= 0 && o.payload <= 0; }
 bool moving_payload(const Operation& o) { return o.preparation <= 0 && o.overhead <= 0; }
 
-/// Fraction of its demand that each operation gets in one direction of a shared link. Arguments, in bytes per second:
-/// the demand and both capacities (Capacity) of that direction; the demand and capacity of the opposite direction.
+/// Returns the fraction of its demand that each operation gets in one direction of a shared link. `asked` is the demand
+/// in that direction, `alone` and `duplex` its capacities (see Capacity), `asked_back` and `alone_back` the demand and
+/// the capacity of the opposite direction, all in bytes per second.
 double part_of_shared(double asked, double alone, double duplex, double asked_back, double alone_back) {
   const double capacity = alone - (alone - duplex) * std::min(1.0, asked_back / alone_back);
   return std::min(1.0, capacity / asked);
@@ -64,7 +65,7 @@ void EventSimulator::add(OperationPtr operation) {
   try {
     o.submitted > now_ ? static_cast<void>(future_.insert(&o)) : arrive(o);
     for (const auto& before : o.after) before->successors.push_back(&o);
-  } catch (...) {  // out of memory: remove all traces of the operation
+  } catch (...) {  // out of memory: remove the operation from all queues
     future_.erase(&o);
     engine_of(o).ready.erase(&o);
     on_the_way_.erase({o.handed_over, &o});
@@ -119,7 +120,7 @@ bool EventSimulator::has_room(const Operation& o) const {
 Operation* EventSimulator::next_to_start() const {
   Operation* first = nullptr;
   for (const Engine& engine : engines_) {
-    // Strict queue order: otherwise a kernel that needs much of an engine could starve.
+    // Only the first operation in the queue may start: otherwise a kernel that needs much of an engine could starve.
     if (engine.ready.empty() || !has_room(**engine.ready.begin())) continue;
     if (first == nullptr || Earlier{}(*engine.ready.begin(), first)) first = *engine.ready.begin();
   }
@@ -127,7 +128,7 @@ Operation* EventSimulator::next_to_start() const {
 }
 
 void EventSimulator::start(Operation& o) {
-  // reserve() and on_start() may throw std::bad_alloc; then the operation has not started.
+  // reserve() and on_start() come first: if they throw std::bad_alloc, the operation has not started.
   if (running_.size() == running_.capacity()) running_.reserve(2 * running_.size() + 8);
   if (o.on_start) o.on_start();
   if (duration_factor_ && o.engine != EngineId::none) {
@@ -251,14 +252,14 @@ void EventSimulator::finish(Operation& o) {
   Engine& engine = engine_of(o);
   --engine.busy;
   engine.idle_since = now_;
-  // An idle engine resets the sum of shares, so that rounding errors do not accumulate.
+  // The sum of shares is reset when the engine becomes idle, so that rounding errors do not accumulate.
   engine.occupied = engine.busy == 0 ? 0 : engine.occupied - o.share;
   if (o.on_finish) o.on_finish();
   for (Operation* next : o.successors) {
     follow(*next, o);
     if (--next->unmet == 0 && next->submitted <= now_) arrive(*next);
   }
-  // Releases references, so that chains of finished operations do not grow for ever.
+  // Release references, so that chains of finished operations do not grow for ever.
   o.successors.clear();
   o.after.clear();
   o.on_start = nullptr;
@@ -288,7 +289,7 @@ bool EventSimulator::step() {
   for (std::size_t i = 0; i < running_.size(); ++i) {
     Operation& o = *running_[i];
     double& phase = phase_of(o);
-    // A phase that ends now must end exactly: a tiny remainder might never advance the clock.
+    // A phase that ends now is set to exactly 0: a tiny remainder might be too short to advance the clock.
     const double share = ends[i] <= next ? 1 : (next - now_) / (ends[i] - now_);
     phase = share >= 1 ? 0 : phase * (1 - share);
   }
@@ -309,8 +310,8 @@ void EventSimulator::run_all() {
 
 void EventSimulator::abandon() {
   for (const auto& [o, owner] : active_) {
-    // Dependencies may outlive this and must not refer to it. Chains are taken apart link by link, because a
-    // recursive destruction could exhaust the stack.
+    // Operations on which this one depends may outlive it and must not refer to it. Chains of operations are cut link
+    // by link, because a recursive destruction could exhaust the stack.
     for (const auto& before : o->after) before->successors.clear();
   }
   for (const auto& [o, owner] : active_) owner->after.clear();

@@ -1,23 +1,24 @@
-// A discrete-event simulator: operations with dependencies compete for engines and links. It knows no memory,
-// streams, devices or CUDA. Times are seconds of a virtual clock.
+// A discrete-event simulator: operations with dependencies compete for engines and links. It does not know memory,
+// devices or CUDA. Times are seconds of a virtual clock.
 //
-// An operation occupies an engine for its overhead and then for its payload. The payload moves over any number of
-// links at once, at the rate of the slowest. There are two kinds of links:
+// An operation occupies an engine for its overhead and then for its payload. The payload moves over any number of links
+// at once, at the rate of the slowest. There are two kinds of links:
 // - A link of one GPU. All payloads in one direction share its rate equally. Each direction is slowed by a factor of
 //   its own (Duplex) while the other direction moves payload.
 // - A link shared by several GPUs (bridge, socket). It carries the demand up to a capacity and slows all payloads in
 //   proportion beyond it. The capacity of a direction falls with the demand in the other direction, from Capacity::in
 //   to Capacity::duplex_in at full opposite demand.
-// The demand of an operation on a shared link is its rate after the links of its own GPU. A further slowdown by a
-// second shared link is ignored. So no link is ever overloaded, and if two shared links limit the same operation, one
-// of them is slightly underused.
+// The demand of an operation on a shared link is the rate that the links of its own GPU allow. That a second shared
+// link may slow the operation further is ignored. So no link is ever overloaded, but if two shared links limit the same
+// operation, one of them is slightly underused.
 //
-// A dependency between two engines adds a handover time during which neither works (set_handover). An engine that
-// continues with another stream than before needs a stream switch time (set_stream_switch).
+// Between the end of an operation and the start of a dependent one on another engine lies a handover time
+// (set_handover). An engine that continues with another stream than before loses a stream switch time
+// (set_stream_switch).
 //
-// It deliberately shares no code with the prediction in model/pipeline.hpp: tests check each against the other
-// (tests/sim/pipeline_model_test.cpp), and an error in shared code would go unnoticed. A third, independent scheduler
-// in tests/sim/schedule_test.cpp guards against an error of reasoning in both.
+// The simulator deliberately shares no code with the prediction in model/pipeline.hpp: tests check each against the
+// other (tests/sim/pipeline_model_test.cpp), and an error in shared code would go unnoticed. A third, independent
+// scheduler in tests/sim/schedule_test.cpp guards against an error of reasoning in both.
 #pragma once
 
 #include <cstddef>
@@ -35,52 +36,52 @@
 
 namespace xferbench::sim {
 
-/// Index of an engine, which executes one operation at a time, or several whose shares fit.
+/// Index of an engine, which executes one operation at a time, or several whose shares add up to at most 1.
 enum class EngineId : std::size_t {
-  none,  ///< no engine: any number of operations at once
+  none,  ///< no engine: any number of operations run at once
 };
 
-/// Index of a bidirectional link, of one GPU or shared by several.
+/// Index of a bidirectional link, which belongs to one GPU or is shared by several.
 enum class LinkId : std::size_t {};
 
-/// Traffic of an operation over a link at full rate, in bytes per second each way; 0: none. The cost of an
-/// operation's own bidirectional traffic is part of its payload time.
+/// Traffic of an operation over a link, in bytes per second each way while the operation runs at full rate; 0: none. If
+/// it uses both directions, the mutual slowdown is part of its payload time.
 struct Use {
   LinkId link{};
   double in = 0;
   double out = 0;
-  double duplex = 1;  ///< rate factor against opposite traffic, on top of the link's Duplex
+  double duplex = 1;  ///< factor on the rate while the opposite direction is used, in addition to the link's Duplex
   friend bool operator==(const Use&, const Use&) = default;
 };
 
 struct Operation {
   EngineId engine = EngineId::none;
-  /// For an operation without an engine: the engine whose handover times apply to its successors. None: the engines
-  /// of its predecessors (origins).
+  /// For an operation without an engine: the engine whose handover times apply to its successors. If none, those of its
+  /// predecessors' engines apply (origins).
   EngineId stands_for = EngineId::none;
-  const void* stream = nullptr;  ///< for stream switches; never dereferenced
-  double share = 1;              ///< fraction of a by_share engine, in (0, 1]
-  std::vector<Use> uses;         ///< links that the payload uses
+  const void* stream = nullptr;  ///< identifies the stream, for stream switches; never dereferenced
+  double share = 1;              ///< fraction of an engine with Sharing::by_share that it occupies, in (0, 1]
+  std::vector<Use> uses;         ///< links over which the payload moves
   double submitted = 0;          ///< virtual time of submission; the operation cannot start earlier
   double preparation = 0;        ///< stream switch time before the overhead, never slowed; counts down
   double overhead = 0;           ///< seconds on the engine before the payload; counts down while it runs
   double payload = 0;            ///< seconds for the payload alone at full rate; counts down while it runs
   std::vector<std::shared_ptr<const Operation>> after;  ///< operations that must finish before this one starts
-  std::function<void()> on_start;                       ///< called at the start: reads the sources
-  std::function<void()> on_finish;                      ///< called at the end: writes the results
+  std::function<void()> on_start;                       ///< called when the operation starts; reads its sources
+  std::function<void()> on_finish;                      ///< called when the operation ends; writes its results
 
-  // Maintained by EventSimulator.
+  // The following members are maintained by EventSimulator.
   enum class State { waiting, running, finished };
   State state = State::waiting;
   double started = 0;
   double finished = 0;
   double rate = 1;           ///< rate of the current phase, relative to full rate
-  std::uint64_t serial = 0;  ///< order of submission among equal times
+  std::uint64_t serial = 0;  ///< number in order of submission, which breaks ties
   std::size_t unmet = 0;     ///< number of unfinished dependencies
   double handed_over = 0;    ///< earliest start: latest end of a finished dependency plus its handover time
-  /// For an operation without an engine: its predecessors' engines, each with the time from which its handover counts.
+  /// For an operation without an engine: its predecessors' engines, each with the time at which its handover begins.
   std::vector<std::pair<EngineId, double>> origins;
-  mutable std::vector<Operation*> successors;  ///< operations waiting for this one; mutable, because `after` is const
+  mutable std::vector<Operation*> successors;  ///< operations that wait for this one; mutable, because `after` is const
 
   [[nodiscard]] bool done() const { return state == State::finished; }
 };
@@ -104,12 +105,13 @@ struct Capacity {
   double duplex_out = 0;
 };
 
-/// O(log n) per operation for n operations; each step takes time proportional to the number of running operations.
+/// Simulates operations on engines and links. Adding one of n operations takes O(log n); each step takes time
+/// proportional to the number of running operations.
 class EventSimulator : NonCopyable {
  public:
   enum class Sharing { one_at_a_time, by_share };
 
-  /// Returns a random factor for the duration of the next operation on an engine.
+  /// Function that returns a random factor for the duration of the next operation on an engine.
   using DurationFactor = std::function<double()>;
 
   explicit EventSimulator(DurationFactor duration_factor = nullptr) : duration_factor_(std::move(duration_factor)) {}
@@ -128,10 +130,10 @@ class EventSimulator : NonCopyable {
   /// Operations that are ready on one engine at the same time start in order of submission.
   void add(OperationPtr operation);
 
-  /// Advances the clock to the next start or end of a phase and no further, so that a woken host thread can submit
-  /// work that competes with what is running. False if nothing is left to happen.
+  /// Advances the clock to the next start or end of a phase, and no further, so that a host thread woken then can
+  /// submit work that competes with running work. Returns false if nothing is left to happen.
   bool step();
-  /// Time of the next step if nothing is submitted before; infinity if there is none.
+  /// Returns the time of the next step if nothing is submitted before; infinity if there is no further step.
   double next_change();
   /// Whether all operations have finished.
   [[nodiscard]] bool idle() const { return active_.empty(); }
@@ -140,7 +142,7 @@ class EventSimulator : NonCopyable {
   void abandon();
 
  private:
-  /// Order of submission. Host threads are simulated in turns, so an operation may be added slightly late.
+  /// Order of submission times. It can differ from the order of add(), because host threads are simulated in turns.
   struct Earlier {
     bool operator()(const Operation* a, const Operation* b) const {
       return std::pair(a->submitted, a->serial) < std::pair(b->submitted, b->serial);
@@ -150,58 +152,59 @@ class EventSimulator : NonCopyable {
 
   struct Engine {
     Sharing sharing;
-    Queue ready{};         // ready operations: submitted, with all dependencies met
-    double occupied = 0;   // sum of the shares of running operations
+    Queue ready{};         // operations that can start: submitted, and all their dependencies have finished
+    double occupied = 0;   // sum of the shares of the running operations
     std::size_t busy = 0;  // number of running operations
     double stream_switch = 0;
     const void* stream = nullptr;  // stream of the previous operation
-    double idle_since = 0;         // time at which the last operation finished
+    double idle_since = 0;         // time at which an operation last finished
   };
   struct Link {
     Duplex duplex{};
     std::optional<Capacity> capacity{};  // only for shared links
-    // Current load, computed by weigh().
-    unsigned movers_in = 0;  // operations that move payload each way
+    // The following members are the current load, which weigh() computes.
+    unsigned movers_in = 0;  // number of operations that move payload, each way
     unsigned movers_out = 0;
-    unsigned users_in = 0;  // operations that use the link each way, including those still in their overhead
+    unsigned users_in = 0;  // number of operations that use the link, each way, including those still in their overhead
     unsigned users_out = 0;
-    double asked_in = 0;  // demand in bytes per second each way, before shared links slow it
+    double asked_in = 0;  // demand in bytes per second, each way, before shared links slow it
     double asked_out = 0;
   };
 
-  /// Called at the submission time and when the last dependency finishes. Queues the operation if both are past, at
-  /// once or when the handover ends.
+  /// Called at the submission time and when the last dependency finishes. If both are past, queues the operation on its
+  /// engine, at once or when its handover ends.
   void arrive(Operation& operation);
   void follow(Operation& operation, const Operation& before) const;
   [[nodiscard]] double handover(EngineId from, EngineId to) const;
   void admit_arrivals();
   void start_ready();
-  /// Completes operations that need no engine and no time, such as a wait for a past event, at once. Otherwise other
-  /// operations could take an engine before the successors of the completed ones compete for it.
+  /// Completes at once operations that need no engine and no time, such as a wait for a past event. Otherwise other
+  /// operations could occupy an engine before the successors of the completed ones compete for it.
   void pass_through();
-  /// The earliest submitted ready operation whose engine has room; nullptr if none.
+  /// Returns the earliest submitted ready operation whose engine has room; nullptr if there is none.
   [[nodiscard]] Operation* next_to_start() const;
   [[nodiscard]] bool has_room(const Operation& operation) const;
   [[nodiscard]] Engine& engine_of(const Operation& operation);
   void start(Operation& operation);
   /// Sets the rates of all running operations from the current link loads.
   void weigh();
-  /// Rate that the links of single GPUs allow, relative to full rate, and the factor on it that shared links allow.
+  /// rate_of_own_links() is the rate that the links of single GPUs allow, relative to full rate; rate_of_shared_links()
+  /// is the factor by which shared links reduce it.
   [[nodiscard]] double rate_of_own_links(const Operation& operation);
   [[nodiscard]] double rate_of_shared_links(const Operation& operation);
   [[nodiscard]] Link& link_of(const Use& use) { return links_[static_cast<std::size_t>(use.link)]; }
-  /// End time of the current phase of a running operation, if nothing changes before.
+  /// Returns when the current phase of a running operation ends, if nothing changes before.
   [[nodiscard]] double phase_end(Operation& operation) const;
   void finish(Operation& operation);
 
-  DurationFactor duration_factor_;                    // null: no variation
+  DurationFactor duration_factor_;                    // null: durations do not vary
   std::vector<Engine> engines_{{Sharing::by_share}};  // indexed by EngineId; the first is `none`
   std::vector<Link> links_;                           // indexed by LinkId
   double now_ = 0;
   std::uint64_t added_ = 0;
   std::unordered_map<const Operation*, OperationPtr> active_;  // owns all waiting and running operations
-  Queue future_;                                               // operations whose submission time is not yet reached
-  std::set<std::pair<double, Operation*>> on_the_way_;         // operations in their handover, with its end time
+  Queue future_;                                               // operations whose submission time is in the future
+  std::set<std::pair<double, Operation*>> on_the_way_;  // operations whose handover has not ended, with its end time
   std::map<std::pair<EngineId, EngineId>, double> handovers_;
   std::vector<Operation*> running_;  // in order of submission
 };

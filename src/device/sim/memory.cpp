@@ -12,14 +12,15 @@ namespace xferbench::sim {
 
 namespace {
 
-constexpr std::size_t kWholePayload = std::size_t{4} << 20;  // payloads up to this many bytes move completely
+constexpr std::size_t kWholePayload = std::size_t{4} << 20;  // bytes; smaller payloads move completely
 constexpr std::size_t kSpans = 4096;
 constexpr std::size_t kWindow = 256;
 constexpr std::size_t kHostPage = 4096;
 constexpr std::size_t kLongestStretch = std::size_t{1} << 20;
-constexpr std::byte kNan{0xFF};  // NaN, which element-wise kernels pass on
+constexpr std::byte kNan{0xFF};  // byte of a NaN, which element-wise kernels pass on
 
-/// The allocation in a map by address that contains `address`, and the offset in it; nullptr if there is none.
+/// Returns the allocation that contains `address`, and the offset in it; nullptr if there is none. `map` has start
+/// addresses as keys.
 template <class Map>
 auto holder_of(Map& map, const std::byte* address) {
   const auto next = map.upper_bound(address);
@@ -38,7 +39,7 @@ PayloadPart part_of_payload(std::size_t bytes) {
 
 // --- Device memory --------------------------------------------------------------------------------------------------
 
-// With huge pages, writing a 256-byte window would touch 2 MiB.
+// With huge pages, writing 256 bytes would touch 2 MiB, so large allocations use small pages.
 DeviceMemory::DeviceMemory(std::size_t bytes, std::size_t device)
     : pages_(bytes, bytes <= kWholePayload ? PageSize::huge : PageSize::small),
       owner_(device),
@@ -94,7 +95,7 @@ void DeviceMemory::prepare_to_write(std::size_t offset, std::size_t bytes) {
 
 Pages PagePool::take(std::size_t bytes) {
   const auto fits = std::ranges::find_if(idle_, [bytes](const Pages& p) { return p.size() >= bytes; });
-  // The size is rounded up, so that a sweep over sizes reuses its pages. Untouched pages cost nothing.
+  // The size is rounded up, so that operations of growing sizes can reuse the pages. Untouched pages cost nothing.
   if (fits == idle_.end()) return Pages(std::bit_ceil(bytes));
   Pages pages = std::move(*fits);
   idle_.erase(fits);
@@ -102,7 +103,7 @@ Pages PagePool::take(std::size_t bytes) {
 }
 
 void PagePool::give_back(Pages pages) {
-  // Maximum number of idle Pages: one for each of the six engines of eight GPUs. Keeps the largest.
+  // Maximum number of idle Pages: one for each of the six engines of eight GPUs. The smallest are freed first.
   constexpr std::size_t kMost = 48;
   if (pages.data() == nullptr) return;
   const auto larger = std::ranges::find_if(idle_, [&pages](const Pages& p) { return p.size() >= pages.size(); });

@@ -1,5 +1,5 @@
-// Memory contents of the simulated machine and data in flight. Bytes really move, but only a part of a large payload
-// (PayloadPart), so most memory is never touched.
+// Memory contents and data in flight of a simulated machine. Bytes really move, but of a large payload only a part
+// (PayloadPart), so that most memory is never touched.
 #pragma once
 
 #include <algorithm>
@@ -20,18 +20,18 @@
 
 namespace xferbench::sim {
 
-/// The part of a payload that is moved and checked: all of it up to 4 MiB. Beyond that, the first 256 bytes of each
-/// stride, which is bytes / 4096 rounded up to a power of two, at most 1 MiB. So each of up to 2048 chunks contains
-/// bytes that show whether it arrived in time.
+/// Returns the part of a payload that is moved and checked: all of it up to 4 MiB, otherwise the first 256 bytes of
+/// each stride. The stride is bytes / 4096, rounded up to a power of two, at most 1 MiB. So each of up to 2048 chunks
+/// contains bytes that show whether it arrived in time.
 PayloadPart part_of_payload(std::size_t bytes);
 
-/// Callback for `bytes` bytes of memory from `offset` on. All of them equal `value` if it is given; otherwise the
-/// pages contain their values.
+/// Callback for `bytes` bytes of memory from `offset` on. If `value` is given, all these bytes have that value;
+/// otherwise their values are in memory.
 using SpanVisitor = std::function<void(std::size_t offset, std::size_t bytes, std::optional<std::byte> value)>;
 
-/// One allocation on the simulated GPU. Filling a whole page only notes the value; the page is written when a part of
-/// it is overwritten or a kernel reads it. Memory that was never written reads as 0xFF (NaN). Element-wise kernels
-/// pass NaN on, so neither copies nor kernels have to touch such pages.
+/// One allocation on a simulated GPU. Filling a whole page only stores the fill value; the page itself is written when
+/// a part of it is overwritten or a kernel reads it. Memory that was never written reads as 0xFF (NaN). Element-wise
+/// kernels pass NaN on, so neither copies nor kernels have to touch such pages.
 class DeviceMemory {
  public:
   DeviceMemory(std::size_t bytes, std::size_t device);
@@ -42,11 +42,11 @@ class DeviceMemory {
   [[nodiscard]] std::size_t size() const { return pages_.size(); }
 
   void fill(std::size_t offset, std::size_t bytes, std::byte value);
-  /// Calls body for consecutive subranges of uniform content, in order.
+  /// Calls body, in order, for consecutive subranges: pages with one fill value, or pages that were written.
   void for_each(std::size_t offset, std::size_t bytes, const SpanVisitor& body) const;
-  /// Writes noted values to the pages of a range, so that they can be read directly.
+  /// Writes stored fill values to the pages of a range, so that they can be read directly.
   void write_out(std::size_t offset, std::size_t bytes);
-  /// Prepares a range to be overwritten: writes noted values only to a first and last page that it covers in part.
+  /// Prepares a range to be overwritten. Stored fill values are written only to pages that it covers in part.
   void prepare_to_write(std::size_t offset, std::size_t bytes);
 
  private:
@@ -58,10 +58,10 @@ class DeviceMemory {
 
   Pages pages_;
   std::size_t owner_;
-  std::vector<std::int16_t> noted_;  // per page: the noted value, kWritten or kUntouched
+  std::vector<std::int16_t> noted_;  // for each page: the stored fill value, kWritten or kUntouched
 };
 
-/// Reuses pages between operations, because touching new ones costs more than the copies in them.
+/// Pool that reuses pages for data in flight, because touching new pages costs more than copying into them.
 class PagePool {
  public:
   Pages take(std::size_t bytes);
@@ -71,7 +71,7 @@ class PagePool {
   std::vector<Pages> idle_;
 };
 
-/// The data that an operation read or computed at its start and writes when it finishes.
+/// Owner of the data that an operation reads or computes when it starts, and writes when it finishes.
 class InFlight : NonCopyable {
  public:
   explicit InFlight(PagePool& pool) : pool_(pool) {}
@@ -82,9 +82,9 @@ class InFlight : NonCopyable {
   struct Piece {
     std::byte* destination;
     std::size_t bytes;
-    std::optional<std::byte> value;  // value of all bytes; none: the bytes come from pages_, in order
+    std::optional<std::byte> value;  // value of all bytes; empty: the bytes are in pages_, in order
   };
-  /// Takes pages for all pieces without a value.
+  /// Makes pages_ large enough for all pieces without a value, and returns its start.
   std::byte* make_room();
 
   PagePool& pool_;
@@ -92,16 +92,16 @@ class InFlight : NonCopyable {
   std::vector<Piece> pieces_;
 };
 
-/// All allocations of a simulated machine, on GPUs and host, by address. An unknown address is ordinary host memory.
+/// All allocations of a simulated machine, on GPUs and host, by address. Any other address is ordinary host memory.
 class Memory {
  public:
   /// `device`: number of the device that owns the memory.
   DeviceView allocate_device(std::size_t bytes, std::size_t device);
-  /// Number of the owning device; nothing for host memory.
+  /// Returns the number of the device that owns the memory; nothing for host memory.
   [[nodiscard]] std::optional<std::size_t> device_of(const std::byte* data) const;
   /// `socket`: CPU socket that owns the memory.
   HostView allocate_host(std::size_t bytes, HostMemory kind, std::size_t socket);
-  /// Socket that owns the memory; nothing if it was not allocated here.
+  /// Returns the CPU socket that owns the memory; nothing if it was not allocated here.
   [[nodiscard]] std::optional<std::size_t> socket_of(const std::byte* data) const;
   void free(const std::byte* data) { device_.erase(data), host_.erase(data); }
 
@@ -109,16 +109,16 @@ class Memory {
   /// pinned.
   void pin(const HostView& memory);
   void unpin(const std::byte* data);
-  /// Whether the copy's host range is ordinary memory that no single registration pins in full.
+  /// Whether the copy's host range is pageable: ordinary memory that no single registration pins in full.
   [[nodiscard]] bool pageable(const Copy& copy) const;
-  /// Restricts data movement in the allocation `host` to a part and returns it. Its untouched pages become small
+  /// Restricts data movement in the allocation `host` to part_of_payload(), which is returned, and gives it small
   /// pages.
   PayloadPart move_part_of(const HostView& host);
 
   void fill(std::byte* begin, std::size_t bytes, std::byte value);
-  /// Reads the current source bytes of a copy.
+  /// Reads the current source bytes of a copy into `data`.
   void read(const Copy& copy, InFlight& data);
-  /// Computes the kernel's output from its current inputs.
+  /// Computes the kernel's output from its current inputs into `data`.
   void compute(const Kernel& kernel, InFlight& data);
   void write(const InFlight& data);
   /// Inverts the lowest bit of a byte.
@@ -136,19 +136,19 @@ class Memory {
     [[nodiscard]] bool is_pinned(std::size_t begin, std::size_t end) const;
   };
 
-  /// Calls body for the ranges of `source` whose data is moved to `destination`.
+  /// Calls body for those ranges of `source` whose data is really moved to `destination`.
   void for_each(const std::byte* destination, const std::byte* source, std::size_t bytes,
                 const SpanVisitor& body) const;
   void for_each(const std::byte* begin, std::size_t bytes, const SpanVisitor& body) const;
   void write_out(std::span<const std::byte> range);
-  /// Writes noted values to all pages that the kernel may read. For kernels that are not element-wise.
+  /// Writes stored fill values to all pages that a kernel, which is not element-wise, may read.
   void write_out_reads(const Kernel& kernel);
 
   std::map<const std::byte*, DeviceMemory> device_;
   std::map<const std::byte*, Allocation> host_;
 };
 
-/// State of the simulated data movement. Must outlive operations that hold data.
+/// State of the simulated data movement. It must outlive operations that hold data in flight.
 struct DataMovement {
   bool on = true;
   PagePool pages;

@@ -15,17 +15,17 @@ namespace xferbench::sim {
 
 namespace {
 
-/// Fraction of the multiprocessors that a kernel occupies, assuming blocks of 256 threads: eight fill a
-/// multiprocessor.
+/// Returns the fraction of the multiprocessors that a kernel occupies, assuming that eight blocks fill a multiprocessor
+/// (blocks of 256 threads).
 double share_of(const KernelCost& cost, const Profile& p) {
   constexpr double kBlocksPerMultiprocessor = 8;
   if (cost.blocks == 0) return 1;
   return std::min(1.0, cost.blocks / (p.multiprocessors * kBlocksPerMultiprocessor));
 }
 
-/// Seconds of a kernel's work: the slowest of its resources. A rough model: a kernel gets the arithmetic rate of its
-/// share of the multiprocessors, and a quarter of the multiprocessors saturates device memory. `sends`: the kernel's
-/// peer traffic comes from its own GPU's memory.
+/// Returns the seconds of a kernel's work: the time of its slowest resource. In this rough model, the arithmetic rate
+/// is proportional to the multiprocessors that the kernel occupies, and a quarter of them saturates device memory.
+/// `sends`: peer traffic goes from this GPU's memory to another GPU.
 double time_of(const KernelCost& cost, bool sends, const Profile& p) {
   const double share = share_of(cost, p);
   const double traffic = static_cast<double>(cost.bytes) / (p.kernel_traffic_rate * std::min(1.0, 4 * share));

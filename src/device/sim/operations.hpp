@@ -1,4 +1,4 @@
-// Builds the simulated operations of one GPU: their durations from the profile, and their effect on memory.
+// Creates the simulated operations of one GPU: their durations, from the profile, and their effect on memory.
 #pragma once
 
 #include <cstddef>
@@ -17,9 +17,9 @@
 
 namespace xferbench::sim {
 
-/// Makes operations for the engines of one GPU and the links it uses. DataMovement decides at creation whether bytes
-/// move. Sources are read when the operation starts and results written when it finishes, so a missing dependency
-/// between streams produces wrong data.
+/// Creates operations for the engines of one GPU and the links that it uses. DataMovement::on decides, when an
+/// operation is created, whether bytes move. Sources are read when the operation starts and results written when it
+/// finishes, so a missing dependency between streams produces wrong data.
 class Operations {
  public:
   /// Adds the engines of GPU `number` to `events`.
@@ -31,11 +31,11 @@ class Operations {
   /// Enables or disables access to another device's memory. Initially only the GPU's own memory is accessible.
   void grant_access(std::size_t device, bool on);
 
-  // The following throw DeviceError for memory of a wrong device or without peer access.
+  // The following functions throw DeviceError for memory of a wrong device, or without peer access.
 
-  /// A copy by a copy engine; host memory is page-locked.
+  /// A copy by a copy engine. Its host memory must be page-locked.
   [[nodiscard]] Operation copy(const Copy& copy) const;
-  /// One batch is one engine operation: on an H200, a batch of 64 copies takes as long as one copy of the total size.
+  /// A batch of copies as one operation: on an H200, a batch of 64 copies takes as long as one copy of the total size.
   [[nodiscard]] Operation batch(std::span<const Copy> copies) const;
   /// A copy of pageable memory, which the calling thread stages through the driver's pinned buffers.
   [[nodiscard]] Operation staged(const Copy& copy) const;
@@ -46,7 +46,7 @@ class Operations {
   [[nodiscard]] Operation kernel(const Kernel& kernel, double overhead) const;
   [[nodiscard]] Operation stamp(std::uint64_t* slot) const;
   [[nodiscard]] Operation flip(std::byte* at) const;
-  /// A closed gate that holds its stream for this many seconds.
+  /// A closed gate, which holds its stream for this many seconds.
   [[nodiscard]] Operation hold(double seconds) const;
 
  private:
@@ -69,7 +69,7 @@ class Operations {
   EngineId send_;                  // engine for copies from this GPU's memory to other GPUs
   EngineId fetch_;                 // engine for all other copies between GPUs
   EngineId gate_;                  // never busy: identifies a gate for handover times
-  std::set<std::size_t> reached_;  // devices whose memory this GPU can access
+  std::set<std::size_t> reached_;  // numbers of the devices whose memory this GPU can access
 };
 
 }  // namespace xferbench::sim

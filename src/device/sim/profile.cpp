@@ -6,13 +6,14 @@ namespace xferbench::sim {
 
 namespace {
 
-/// Medians of one NVIDIA H200 SXM on PCIe Gen5 x16, driver 580, CUDA 13.0, in a virtual machine with 16 CPUs.
+/// The profile h200: medians of one NVIDIA H200 SXM on PCIe Gen5 x16, driver 580, CUDA 13.0, in a virtual machine with
+/// 16 CPUs.
 const Profile kH200;
 
-/// One of two NVIDIA H100 80GB HBM3, driver 580, CUDA 13.0, in a virtual machine with 32 CPUs. Sources: `calibrate`
-/// (docs/results/h100-x2-calibrate.json.xz), and suite gpus for copies between the two GPUs and of both at once. All
-/// other numbers are the H200's. Its pageable copies did not fit a straight line, so their overhead is the H200's,
-/// too.
+/// The profile h100: one of two NVIDIA H100 80GB HBM3, driver 580, CUDA 13.0, in a virtual machine with 32 CPUs.
+/// Sources: `calibrate` (docs/results/h100-x2-calibrate.json.xz), and suite gpus for copies between the two GPUs and of
+/// both at once. All other numbers are the H200's, also the overhead of pageable copies, because their times did not
+/// fit a straight line.
 Profile h100(Profile profile) {
   profile.name = "h100";
   profile.description = "NVIDIA H100 SXM, PCIe Gen5 x16, two copy engines";
@@ -64,11 +65,11 @@ Profile with_one_copy_engine(Profile profile) {
   return profile;
 }
 
-/// Two GPUs of the given profile on one socket, in a virtual machine with 32 CPUs. Measured: copies between the GPUs
-/// by copy engines and by kernels, each way alone and both at once, with and without peer access; and the total host
-/// memory traffic of both GPUs, one way (socket_memory.in and out, barely less than twice one GPU) and both ways.
-/// socket_memory.duplex_in and duplex_out are fitted to the traffic both ways: with both GPUs copying both ways, the
-/// model gives H2D 68 GB/s (measured 60 to 68) and D2H 101 GB/s (measured 105), the limit of the GPUs' links.
+/// Returns a profile with two GPUs of the given one on one socket, in a virtual machine with 32 CPUs. Measured: copies
+/// between the GPUs by copy engines and by kernels, each way alone and both at once, with and without peer access; and
+/// the total host memory traffic of both GPUs, one way (socket_memory.in and out, barely less than twice one GPU) and
+/// both ways. socket_memory.duplex_in and duplex_out are fitted to the traffic both ways: with both GPUs copying both
+/// ways, the model gives H2D 68 GB/s (measured 60 to 68) and D2H 101 GB/s (measured 105), the limit of the GPUs' links.
 /// peer_event_cost and peer_copies = 1 are estimates.
 Profile two_of(Profile profile) {
   profile.description = "two of the " + profile.name + " on one socket, with 18 NVLinks between them";
@@ -78,9 +79,10 @@ Profile two_of(Profile profile) {
   return profile;
 }
 
-/// An estimate: only the numbers of single GPUs and of NVLink pairs are measured. The memory of a socket is assumed to
-/// sustain the traffic of two GPUs one way, but not of three, and not of two both ways. The link between sockets is
-/// typical of two-socket servers with PCIe Gen5. NVSwitch ports accept copies from all seven other GPUs at once.
+/// Returns a profile with eight GPUs, which is an estimate: only single GPUs and pairs with NVLink were measured. The
+/// memory of a socket is assumed to sustain the traffic of two GPUs one way, but not of three, and not of two both
+/// ways. The link between sockets is typical of two-socket servers with PCIe Gen5. NVSwitch ports accept copies from
+/// all seven other GPUs at once.
 Profile eight_of(Profile profile) {
   profile.name = "h200-x8";
   profile.description = "what-if: eight of the h200 on two sockets, NVLink between all";

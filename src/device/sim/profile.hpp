@@ -1,4 +1,5 @@
-// Performance numbers of a simulated machine. All built-in ones derive from measurements; see profile.cpp.
+// The profile of a simulated machine: its performance numbers. Built-in profiles derive from measurements; see
+// profile.cpp.
 #pragma once
 
 #include <cstdint>
@@ -27,16 +28,16 @@ struct Profile {
   unsigned pcie_generation = 5;
   unsigned pcie_width = 16;
 
-  // The numbers for several GPUs were measured on a machine with two (see profile.cpp); this profile has one.
+  // The numbers for several GPUs were measured on a machine with two GPUs (see profile.cpp); the default is one GPU.
   unsigned gpus = 1;     ///< number of GPUs, all identical
   unsigned sockets = 1;  ///< number of CPU sockets, 1 or 2; the GPUs are spread evenly over them, in order
   /// Total rate at which all GPUs read (in) and write (out) the memory of one socket.
   Capacity socket_memory{.in = 110.6e9, .out = 110.5e9, .duplex_in = 64e9, .duplex_out = 104.7e9};
   /// Capacity of the link from the first socket to the second (in) and back (out).
   Capacity between_sockets;
-  unsigned nvlinks = 0;                 ///< NVLinks of each GPU, each leading to all other GPUs; 0: no NVLink
+  unsigned nvlinks = 0;                 ///< number of NVLinks of each GPU, which all lead to all other GPUs
   double nvlink_rate = 26.5625e9;       ///< rate of one NVLink, each way, according to NVML
-  unsigned peer_copies = 1;             ///< most concurrent copies that a GPU can send, and most that it can fetch
+  unsigned peer_copies = 1;             ///< number of peer copies that a GPU can send at once, and fetch at once
   double peer_read_rate = 391.6e9;      ///< payload rate of copies that fetch from another GPU
   double peer_write_rate = 396.2e9;     ///< payload rate of copies that send to another GPU
   double peer_overhead = 2.3e-6;        ///< engine time per peer copy besides its payload
@@ -118,7 +119,7 @@ struct Profile {
   double stream_callback_start = 45e-6;  ///< like host_function_start, with cudaStreamAddCallback
   double host_function_end = 5e-6;       ///< time from the function's return until the stream continues
 
-  // Set only by profile files.
+  // The following members are set only by profile files.
   std::string base{};                                 ///< the built-in profile that the file modifies
   std::vector<Environment::ProfileChange> changes{};  ///< values of the file that influence results, sorted by name
   std::string uuid{};                                 ///< UUID of the GPU; with several GPUs, each appends its number

@@ -7,7 +7,7 @@ namespace xferbench::sim {
 
 namespace {
 
-// The limits keep arithmetic finite and simulations short; they do not judge plausibility.
+// The limits keep arithmetic finite and simulations short; they do not say which values are plausible.
 constexpr Quantity kRate{.unit = "per second", .least = 1e3, .most = 1e18, .faster = Faster::more};
 constexpr Quantity kRateOrNone{.unit = "per second", .least = 0, .most = 1e18, .faster = Faster::more};
 constexpr Quantity kClock{.unit = "Hz", .least = 1e6, .most = 1e11, .faster = Faster::more};

@@ -20,10 +20,10 @@ enum class Part {
 };
 constexpr auto texts_of(Part) { return std::to_array<std::string_view>({"link", "gpu", "host_memory", "nvlink"}); }
 
-/// Which change of a number makes the machine faster.
+/// Whether a larger value (more) or a smaller value (less) makes the machine faster.
 enum class Faster { neither, more, less };
 
-/// Unit and valid range of a number.
+/// Unit and valid range of a number in a profile.
 struct Quantity {
   std::string_view unit;
   double least;
@@ -35,7 +35,7 @@ struct Quantity {
 struct ProfileField {
   std::string_view name;
   const Quantity* quantity;
-  unsigned parts;  ///< bit mask of Part
+  unsigned parts;  ///< the parts of the machine to which the number belongs, as a bit mask of Part
   double (*get)(const Profile&);
   void (*set)(Profile&, double);
 
@@ -43,7 +43,7 @@ struct ProfileField {
 };
 
 std::span<const ProfileField> profile_fields();
-/// Null if there is no field of that name.
+/// Returns null if there is no field of that name.
 const ProfileField* find_profile_field(std::string_view name);
 
 }  // namespace xferbench::sim

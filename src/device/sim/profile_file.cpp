@@ -24,12 +24,12 @@ using enum Rule;
 
 constexpr std::string_view kProfileVersion1 = "xferbench-profile/1";
 
-/// A named number in `set` or `scale` of a profile file.
+/// A named number in the object `set` or `scale` of a profile file.
 struct Named {
   std::string name;
   double number = 0;
 };
-/// Origin of a number of `set`, for people and for a later calibration.
+/// Origin of a number in `set`, an entry of the object `sources` of a profile file.
 struct Source {
   std::string name;
   double low = 0;
@@ -105,7 +105,7 @@ constexpr Codec kBandwidth = within(kNumber, "bytes per second from 1e3 to 1e18"
 
 // --- Named numbers --------------------------------------------------------------------------------------------------
 
-/// An object whose names must be known: `require` refuses unknown ones, `known_names` lists all for the schema.
+/// Codec of an object that allows only known names: `require` refuses others, `known_names` lists all for the schema.
 template <const Codec& entries, void (*require)(Reader&, std::string_view), std::vector<Known> (*known_names)()>
 constexpr Codec kOfKnownNames{.expected = entries.expected,
                               .is_object = true,
@@ -155,7 +155,7 @@ constexpr Codec kFieldNumber{
     .give = number_given};
 constexpr const Codec& kFieldNumbers = kEntriesOf<Named, &Named::name, kFieldNumber>;
 
-/// Refuses an unknown field. Suggests similar names, because there are too many to list in a message.
+/// Reports an unknown field. The message suggests similar names, because there are too many to list.
 void require_field(Reader& in, std::string_view name) {
   if (find_profile_field(name) != nullptr) return;
   std::vector<std::string> known;
@@ -295,7 +295,7 @@ void check_source(Reader& in, const Written& file, const Source& source) {
                       in_quotes(source.name), of->number, source.low, source.high));
 }
 
-/// Checks that involve several fields.
+/// Checks conditions that involve several fields of the file.
 void check_file(Reader& in, void* record) {
   const auto& file = as<Written>(record);
   if (std::ranges::find(profiles(), file.name, &Profile::name) != profiles().end()) {
@@ -318,7 +318,7 @@ constexpr Codec kFile{.expected = "an object with schema, base and name",
                       .strict = true,
                       .end = check_file};
 
-/// Collects all present single values with their dotted names, for example "clock.offset".
+/// Collects all single values that the file gives, with dotted names such as "clock.offset".
 void collect(const Codec& shape, const void* value, const std::string& name,
              std::vector<Environment::ProfileChange>& found) {
   const auto inside = [&](std::string_view part, const Codec& its_shape, const void* its_value) {
@@ -341,7 +341,7 @@ void collect(const Codec& shape, const void* value, const std::string& name,
   }
 }
 
-/// The values in the file that influence results, sorted by name.
+/// Returns the values in the file that influence results, sorted by name.
 std::vector<Environment::ProfileChange> changes_of(const Written& file) {
   constexpr std::array<std::string_view, 6> kOthers{"schema", "base", "name", "description", "uuid", "host"};
   const bool varies = file.noise > 0 || file.late.probability > 0;

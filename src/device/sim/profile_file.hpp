@@ -13,7 +13,7 @@
 
 namespace xferbench::sim {
 
-/// A number of a profile that is known only to lie in an interval.
+/// A number of a profile whose true value lies in an interval.
 struct Uncertain {
   const struct ProfileField* field = nullptr;
   double low = 0;
@@ -23,7 +23,7 @@ struct Uncertain {
 struct ProfileFile {
   Profile profile;
   std::vector<Uncertain> uncertain{};
-  std::vector<std::string> sources{};  ///< origin of the numbers, as the file gives it
+  std::vector<std::string> sources{};  ///< origins of the numbers, in the words of the file
   ModelledRank rank{};
   std::optional<InjectedFault> fault{};
 };
@@ -31,15 +31,17 @@ struct ProfileFile {
 /// Throws InputError with one line that says where the file is wrong and what was expected.
 ProfileFile read_profile(const std::string& path);
 
-/// The profile with every uncertain number at the end of its interval that makes the machine fastest, or slowest.
+/// Returns the profile with every uncertain number at that end of its interval that makes the machine fastest or
+/// slowest.
 Profile at_ends(const ProfileFile& file, ProfileEnds ends);
 
-/// Like read_profile(), from text; `name` is used in messages.
+/// Like read_profile(), but from a text. `name` is used in messages.
 ProfileFile parse_profile(std::string_view text, std::string_view name);
-/// Contents of docs/profile-schema.json.
+/// Returns the JSON schema of profile files, which is the content of docs/profile-schema.json.
 std::string profile_schema();
 
-/// A built-in profile by its name, or a file if is_profile_file(). Throws UsageError for an unknown name.
+/// Returns the built-in profile of that name, or reads a file if is_profile_file(). Throws UsageError for an unknown
+/// name.
 ProfileFile find_profile(const std::string& profile);
 
 }  // namespace xferbench::sim

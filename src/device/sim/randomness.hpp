@@ -6,7 +6,7 @@
 
 namespace xferbench::sim {
 
-/// Random behaviour of a simulated machine. With `noise` or `late_probability` 0, there is no variation of that kind.
+/// Random behaviour of a simulated machine. If `noise` or `late_probability` is 0, there is no variation of that kind.
 struct Variation {
   double noise = 0;             ///< relative standard deviation of durations on engines and of host work
   double late_probability = 0;  ///< probability that a waiting host thread wakes up late
@@ -15,23 +15,23 @@ struct Variation {
   std::uint64_t rank = 0;  ///< different ranks get independent random numbers from one seed
 };
 
-/// An independent random sequence for one purpose.
+/// Source of random numbers for one purpose; sources for different purposes are independent.
 class Randomness {
  public:
   enum class Purpose : std::uint32_t { engines, work, waking };
 
   Randomness(const Variation& variation, Purpose purpose);
 
-  /// Factor for a duration: log-normal with median 1, so never negative and medians stay unchanged. 1 without noise.
+  /// Returns a factor for a duration. It is log-normal with median 1, so that medians stay unchanged; 1 without noise.
   double duration_factor();
-  /// Delay of a thread's wake-up in seconds.
+  /// Returns the delay of a host thread's wake-up, in seconds.
   double lateness();
 
  private:
   double uniform();  // in (0, 1]
 
   Variation variation_;
-  std::mt19937_64 engine_;  // the standard defines its output exactly, unlike that of distributions
+  std::mt19937_64 engine_;  // its output is defined by the standard, unlike that of the standard's distributions
 };
 
 }  // namespace xferbench::sim

@@ -29,7 +29,7 @@ using recording::Type;
 
 namespace {
 
-/// Recorded time, in nanoseconds, of virtual time 0. Not 0, because a recorded 0 means unknown.
+/// Recorded time of virtual time 0, in nanoseconds. It is not 0, because a recorded 0 means unknown.
 constexpr Time kOrigin = 1'000'000'000;
 constexpr std::uint32_t kLegacyStream = 7;  // CUPTI's number of the legacy stream; other streams get higher numbers
 constexpr std::uint32_t kNone = 0xffffffff;
@@ -80,7 +80,7 @@ Recorder::~Recorder() {
   std::erase_if(pending_, [](const Pending& p) { return !p.operation->done(); });
   write_ended();
   for (const auto& [thread, ranges] : ranges_) {
-    for (const Range& range : ranges) write(Type::range, range.begin, range);  // ranges that were never ended
+    for (const Range& range : ranges) write(Type::range, range.begin, range);  // ranges that the program has not ended
   }
   writer_.end({.time = now(), .reason = EndReason::exit});
 }
@@ -154,7 +154,7 @@ void Recorder::event_recorded(const void* event, const void* stream) {
   known.record = ++event_records_;
   const StreamIdentity& in = streams_[stream];
   const OpenCall* open = open_call();
-  // Event records are not filtered by time, because wait records refer to them.
+  // Event records are not dropped by time, because wait records refer to them.
   writer_.add(Type::event, recording::Event{.correlation = open == nullptr ? 0 : open->call.correlation,
                                             .context = in.context,
                                             .stream = in.number,
@@ -178,7 +178,7 @@ void Recorder::end_range() {
 
 // --- Device operations ----------------------------------------------------------------------------------------------
 
-/// Leaves begin and end unset; write_ended() sets them.
+/// Returns the common part of an operation's record. Its begin and end are unset until write_ended() sets them.
 OnDevice Recorder::on_device(const Enqueued& enqueued) {
   const OpenCall* open = open_call();
   const bool in_graph = enqueued.replayed_in != nullptr;
@@ -211,7 +211,7 @@ void Recorder::enqueued(const Enqueued& enqueued) {
   } else if (call.row == Activity::Row::kernel) {
     const recording::Kernel kernel{
         .on = on_device(enqueued), .name = writer_.name(call.name), .grid = call.blocks, .block = kThreadsOfBlock};
-    // Profilers see a kernel from its first instruction on, without the launch overhead.
+    // Profilers report a kernel from its first instruction on, without the launch overhead.
     pending_.push_back({enqueued.operation, Type::kernel, kernel, enqueued.operation->overhead});
   } else {
     pending_.push_back({enqueued.operation, Type::fill, Fill{.on = on_device(enqueued), .bytes = call.bytes}});

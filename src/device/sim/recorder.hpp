@@ -1,5 +1,5 @@
 // Records a program's use of a simulated machine in the format that the injection library uses on a real one
-// (recording/recording.hpp), so that analyses can be tested against known times. Passive: it neither advances a clock
+// (recording/recording.hpp), so that analyses can be tested against known times. The recorder neither advances a clock
 // nor enqueues anything.
 #pragma once
 
@@ -21,7 +21,7 @@
 
 namespace xferbench::sim {
 
-/// What a call waits for, or makes a stream wait for. Streams and events are identified by address.
+/// What a call waits for, or what it makes a stream wait for. Streams and events are identified by their address.
 struct RecordedWait {
   recording::SyncKind kind = recording::SyncKind::unknown;
   unsigned gpu = 0;
@@ -29,10 +29,11 @@ struct RecordedWait {
   const void* event = nullptr;
 };
 
-/// Records from construction to destruction. Simulated threads take turns, so it needs no lock.
+/// Writes a recording of all use between its construction and destruction. It needs no lock, because simulated threads
+/// take turns.
 class Recorder : NonCopyable {
  public:
-  /// `profile`: name or path as the user gave it. Write errors are ignored.
+  /// `profile` is the name or path that the user gave. Write errors are ignored.
   Recorder(const RecordingRequest& request, const SimHost& host, std::string_view profile);
   /// Drops unfinished operations, like the recording of any process that exits.
   ~Recorder();
@@ -40,7 +41,7 @@ class Recorder : NonCopyable {
   void add_device(unsigned number, const Environment::Gpu& gpu);
   void add_stream(const void* stream, StreamKind kind, unsigned gpu);
   void enqueued(const Enqueued& enqueued);
-  /// Notes that the current call recorded the event in the stream.
+  /// Adds that the current call recorded an event in a stream.
   void event_recorded(const void* event, const void* stream);
   /// Begins or ends an NVTX range of the running thread; ranges nest.
   void begin_range(std::string_view name);
@@ -49,7 +50,7 @@ class Recorder : NonCopyable {
  private:
   friend class RecordedCall;
 
-  /// A call that a thread is currently in.
+  /// A call that a thread is currently inside, and the waits in it.
   struct OpenCall {
     recording::Call call;
     bool asynchronous = false;
@@ -66,13 +67,13 @@ class Recorder : NonCopyable {
     std::uint32_t context = 0;
     std::uint32_t number = 0;
   };
-  /// Number of the event and of its latest record.
+  /// Number of an event, and of the latest cudaEventRecord of it.
   struct EventIdentity {
     std::uint32_t number = 0;
     std::uint64_t record = 0;
   };
 
-  /// Begins the record of a call. False if the thread is already inside another recorded call.
+  /// Begins the record of a call. Returns false if the thread is already inside another recorded call.
   bool begin_call(std::string_view name);
   void end_call(std::int32_t result);
   void add_wait(const RecordedWait& wait);
@@ -82,7 +83,7 @@ class Recorder : NonCopyable {
   [[nodiscard]] recording::OnDevice on_device(const Enqueued& enqueued);
   [[nodiscard]] recording::Copy copy_of(const Enqueued& enqueued);
   void write_ended();
-  /// Drops records that begin outside the requested time span.
+  /// Writes a record, or drops it if it begins outside of the requested time span.
   template <class Record>
   void write(recording::Type type, recording::Time begin, const Record& record);
 
@@ -101,10 +102,10 @@ class Recorder : NonCopyable {
   std::deque<Pending> pending_;  // in order of submission
 };
 
-/// Scope of one recorded CUDA call. A nested call counts as part of the outer one.
+/// Scope guard of one recorded CUDA call. A nested call counts as part of the outer one.
 class RecordedCall : NonCopyable {
  public:
-  /// `recorder`: null if nothing is recorded. `name`: empty if it is not a CUDA call.
+  /// `recorder` is null if nothing is recorded; `name` is empty if the scope is not a CUDA call.
   RecordedCall(Recorder* recorder, std::string_view name);
   ~RecordedCall();
 

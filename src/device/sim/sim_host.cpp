@@ -10,7 +10,7 @@ namespace xferbench::sim {
 
 namespace {
 
-/// Unwinds a simulated thread whose wait can never end.
+/// Exception that ends a simulated thread whose wait can never end.
 struct Abandoned {};
 
 }  // namespace
@@ -72,11 +72,11 @@ class SimHost::SimChannel final : public Channel {
       host_.wait([this]() -> std::optional<double> {
         if (!messages_.empty()) return messages_.front().posted;
         return closed_;
-      });  // loop: another reader may take the message first
+      });  // loop, because another reader may take the message first
     }
     const Message next = messages_.front();
     messages_.pop_front();
-    // A message that is older than the handoff time is available at once.
+    // A message posted at least the handoff time ago is available at once.
     const double since = host_.now() - next.posted;
     if (since < handoff_) host_.advance(handoff_ - since);
     return next.message;
@@ -164,7 +164,7 @@ void SimHost::call(HostCall& function) {
 
 void SimHost::work(const HostCost& cost, const std::function<void()>& work) {
   if (data_.on) work();
-  // Threads that copy at the same time share the memory bandwidth.
+  // Threads that copy at the same time share the host's memory bandwidth.
   const auto threads = static_cast<double>(working());
   const double copy_rate = std::min(profile_.host_copy_rate, profile_.host_copy_rate_all / threads);
   const double seconds = static_cast<double>(cost.bytes_copied) / copy_rate +
@@ -195,7 +195,7 @@ SimHost::Thread* SimHost::furthest_behind() const {
   Thread* best = nullptr;
   for (const auto& t : threads_) {
     if (t->done || t->condition) continue;
-    // With equal clocks the running thread continues, which saves a thread switch.
+    // If clocks are equal, the running thread continues, which saves a thread switch.
     if (best == nullptr || t->now < best->now || (t->now == best->now && t.get() == running_)) best = t.get();
   }
   return best;
@@ -209,11 +209,11 @@ SimHost::Thread& SimHost::due() {
   for (;;) {
     wake_ready_threads();
     Thread* best = furthest_behind();
-    // A thread that waits for the GPU may become due first.
+    // A thread that waits for the GPU may become ready before this thread's clock.
     if (best != nullptr && (!any_waiting() || events_.next_change() > best->now)) return *best;
     if (events_.step()) continue;
     if (best != nullptr) return *best;
-    // Deadlock: the first waiting thread gets the error.
+    // Nothing can happen any more, which is a deadlock: the first waiting thread gets the error.
     const auto waiting = std::ranges::find_if(threads_, [](const auto& t) { return t->condition != nullptr; });
     (*waiting)->stuck = true;
     (*waiting)->condition = nullptr;
@@ -258,7 +258,7 @@ void SimHost::run_body(Thread& self, const std::function<void()>& body) {
   }
   body();
   self.done = true;
-  Thread* next = threads_.front().get();  // the main thread always exists and can report an error
+  Thread* next = threads_.front().get();  // the main thread exists as long as the host and can report an error
   try {
     next = &due();
   } catch (...) {
@@ -276,7 +276,7 @@ std::unique_ptr<HostThread> SimHost::start_thread(std::function<void()> body) {
   try {
     return std::make_unique<SimThread>(*this, state, std::move(body));
   } catch (...) {
-    state->done = true;  // the system could not create the thread, so it must never get a turn
+    state->done = true;  // the system could not create the thread, so it must never be picked to run
     throw;
   }
 }

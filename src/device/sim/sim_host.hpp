@@ -1,5 +1,5 @@
-// The simulated host: threads with a virtual clock each. They are real threads that take turns: the one with the
-// earliest clock always runs. So submissions reach the simulated GPU in virtual-time order, and runs are
+// The simulated host: threads that each have a virtual clock. They are real threads, of which only the one with the
+// earliest clock runs at a time. So submissions reach the simulated GPU in the order of virtual time, and runs are
 // reproducible.
 #pragma once
 
@@ -27,33 +27,33 @@ class SimHost final : public HostRuntime {
   SimHost(EventSimulator& events, const Profile& profile, const DataMovement& data);
   ~SimHost() override;
 
-  /// Virtual time of the running thread in seconds; inside a host function, the GPU's time.
+  /// Virtual time of the running thread in seconds; inside a host function that a stream calls, the GPU's time.
   [[nodiscard]] double now() const override;
   /// Number of the running thread, from 1.
   [[nodiscard]] std::uint32_t thread() const { return running_->number; }
   /// CPU time equals virtual time: a simulated thread always works or polls.
   [[nodiscard]] double cpu_now() const override { return now(); }
-  /// Wakes up late at random, as the profile says (Variation).
+  /// Waits like a real host, and sometimes wakes up late at random, as the profile says (Variation).
   void wait_until(double moment) override;
   [[nodiscard]] std::unique_ptr<HostThread> start_thread(std::function<void()> body) override;
   [[nodiscard]] std::unique_ptr<Channel> make_channel() override;
   void work(const HostCost& cost, const std::function<void()>& work) override;
 
-  /// Advances the running thread's clock by work of that duration. Threads with earlier clocks then run first.
+  /// Advances the running thread's clock by that duration. Threads with earlier clocks then run first.
   void advance(double seconds);
 
-  /// Returns the time at which a wait ended, or nothing while it goes on.
+  /// Function that returns the time at which a wait ended, or nothing while it continues.
   using Condition = std::function<std::optional<double>()>;
-  /// Blocks the running thread until the condition holds. Throws std::logic_error if that can never happen.
+  /// Blocks the running thread until the condition holds. Throws std::logic_error if it can never hold.
   void wait(Condition condition);
   /// Blocks the running thread until the operations have finished.
   void wait_for(const OperationPtr& operation) { wait_for(std::vector{operation}); }
   void wait_for(const std::vector<OperationPtr>& operations);
   /// Blocks the running thread until the GPU is idle.
   void wait_for_all();
-  /// Simulates the GPU up to the running thread's time.
+  /// Advances the simulated GPU to the running thread's time.
   void catch_up();
-  /// Runs a host function that a stream calls, at the GPU's time.
+  /// Runs a host function that a stream calls. Meanwhile, now() returns the GPU's time.
   void call(HostCall& function);
 
  private:
@@ -71,20 +71,20 @@ class SimHost final : public HostRuntime {
     std::condition_variable turn;
   };
 
-  /// Number of threads working at the running thread's time, including itself.
+  /// Number of threads that do host work at the running thread's time, including the running thread.
   [[nodiscard]] std::size_t working() const;
-  /// Picks the next thread: the one with the earliest clock. If other threads wait, first simulates the GPU up to
-  /// that time, because one of them may become ready earlier.
+  /// Returns the next thread to run: the one with the earliest clock. If other threads wait, the GPU is first simulated
+  /// up to that time, because one of them may become ready earlier.
   Thread& due();
   void wake_ready_threads();
   [[nodiscard]] Thread* furthest_behind() const;
   [[nodiscard]] bool any_waiting() const;
-  /// Runs other threads that are due; returns at this thread's next turn.
+  /// Lets other threads run whose clocks are earlier. Returns when the calling thread is the earliest again.
   void take_turns();
   void hand_over_to(Thread& next);
-  /// Runs `next`; returns at this thread's next turn.
+  /// Lets `next` run. Returns when the calling thread is picked again.
   void switch_to(Thread& next);
-  /// Ends a thread at its next wait. Allocates no memory.
+  /// Ends a thread at its next wait, by an exception. Allocates no memory.
   void abandon(Thread& thread);
   void run_body(Thread& self, const std::function<void()>& body);
 
@@ -98,7 +98,7 @@ class SimHost final : public HostRuntime {
   bool in_call_ = false;
   Randomness work_;
   Randomness waking_;
-  std::exception_ptr error_;  // error of the simulation while a thread ended; the next thread rethrows it
+  std::exception_ptr error_;  // error of the simulation at the end of a thread; the next thread rethrows it
 };
 
 }  // namespace xferbench::sim

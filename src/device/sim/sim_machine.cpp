@@ -76,13 +76,13 @@ Capabilities describe(const Profile& p, std::span<const int> gpus, std::size_t n
 
 constexpr const char* kNoLaunches = "the simulated device does not support launches from kernels";
 
-/// Whether a release waits for the GPU, as cudaFree does, because queued work may use the memory.
+/// Whether releasing memory waits for the GPU, as cudaFree does, because queued work may use the memory.
 enum class Waits { yes, no };
 
-/// Owner of memory or of a registration (pinning).
+/// Resource that owns memory or a registration of pinned memory.
 class SimAllocation final : public Resource {
  public:
-  /// `call`: name of the CUDA call that releases the memory; empty for ordinary memory.
+  /// `call` is the name of the CUDA call that releases the memory; empty for ordinary memory.
   SimAllocation(Simulation& sim, const char* call, Waits waits, std::function<void()> give_back)
       : sim_(sim), call_(call), waits_(waits), give_back_(std::move(give_back)) {}
   ~SimAllocation() override {
@@ -98,7 +98,7 @@ class SimAllocation final : public Resource {
   std::function<void()> give_back_;
 };
 
-/// CUDA calls that allocate and free a kind of host memory; empty for ordinary memory.
+/// Names of the CUDA calls that allocate and free a kind of host memory; empty for ordinary memory.
 struct HostCalls {
   const char* allocate = "";
   const char* free = "";
@@ -246,7 +246,7 @@ void SimMachine::record(const RecordingRequest& request, std::string_view profil
 
 namespace {
 
-/// Represents a user's kernel, which the simulation never runs.
+/// Represents a user's kernel. The simulation never runs it.
 class StandIn final : public LoadedKernel {
  public:
   [[nodiscard]] bool has_stand_in() const override { return true; }
@@ -265,7 +265,7 @@ class StandIn final : public LoadedKernel {
 const LoadedKernel& SimDevice::load_kernel(const KernelSource& source) {
   const auto known = std::ranges::find(own_kernels_, source, &decltype(own_kernels_)::value_type::first);
   if (known != own_kernels_.end()) return *known->second;
-  // Compiles or checks the code, to report errors that can be found without a GPU.
+  // The code is compiled or checked only to report errors that can be found without a GPU.
   if (!source.arch.empty() || !is_cuda_source(source)) static_cast<void>(image_of(source));
   return *own_kernels_.emplace_back(source, std::make_unique<StandIn>()).second;
 }
@@ -284,7 +284,8 @@ namespace xferbench {
 
 namespace {
 
-/// Returns a hint that lists the profiles with enough GPUs, for example ", or another profile: h200-x8".
+/// Returns a hint for an error message with the profiles that have enough GPUs, for example ", or another profile:
+/// h200-x8".
 std::string profiles_with(const GpuSelection& selection) {
   std::size_t wanted = selection.first.value_or(0);
   if (!selection.first) {
@@ -297,7 +298,7 @@ std::string profiles_with(const GpuSelection& selection) {
   return names.empty() ? "" : fmt::format(", or another profile: {}", fmt::join(names, ", "));
 }
 
-/// The profile's name, or the absolute path of its file, because a recording may be read from another folder.
+/// Returns the profile's name, or the absolute path of its file, because a recording may be read from another folder.
 std::string found_from_anywhere(const std::string& profile) {
   return is_profile_file(profile) ? std::filesystem::absolute(profile).string() : profile;
 }
@@ -311,7 +312,7 @@ std::unique_ptr<Machine> open_profile(sim::ProfileFile known, const std::string&
   known.profile.varies.rank = static_cast<std::uint64_t>(rank);
   std::vector<int> gpus = chosen_gpus(selection, known.profile.gpus, profiles_with(selection));
   auto machine = std::make_unique<sim::SimMachine>(std::move(known.profile), std::move(gpus));
-  // Range-only recordings need real times, which the simulation does not have.
+  // Recordings of only NVTX ranges need real times, which the simulation does not have.
   const auto request = recording_request(&std::getenv);
   if (request && !request->only_ranges) machine->record(*request, found_from_anywhere(profile));
   if (!known.fault) return machine;

@@ -1,5 +1,5 @@
-// The simulated machine and its GPUs. Times are virtual. Bytes really move and kernels really compute on the host
-// while SimMachine::set_data_movement is on.
+// The simulated machine and its GPUs. Times are virtual. While data movement is on (SimMachine::set_data_movement),
+// bytes really move and kernels are really computed, on the host.
 #pragma once
 
 #include <functional>
@@ -40,30 +40,30 @@ class SimDevice : public Device {
 
   void copy_blocking(const Copy& copy) override { legacy_stream().copy_blocking(copy); }
   void synchronize() override;
-  /// No effect: simulated threads always poll.
+  /// Has no effect: simulated threads always poll.
   void set_wait_policy(WaitPolicy) override {}
 
   void preload(const Kernel&) override {}
   [[nodiscard]] std::optional<KernelResources> resources(const Kernel&) override { return std::nullopt; }
-  /// Compiles CUDA C++ only if --kernel-arch is given, to report errors in the code. A built-in kernel computes the
-  /// result in its place.
+  /// Compiles CUDA C++ only if --kernel-arch is given, to report errors in the code. The kernel's code never runs: a
+  /// built-in kernel computes its result.
   const LoadedKernel& load_kernel(const KernelSource& source) override;
   std::size_t reserve_device_launches(std::size_t pending) override;
   [[nodiscard]] std::size_t reserved_device_launches() const override;
 
-  /// Host and GPU share one virtual clock.
+  /// Host and GPU share one virtual clock, so the offset is 0.
   [[nodiscard]] ClockRelation relate_clocks() override { return {}; }
   [[nodiscard]] std::optional<double> sm_clock_hz() override { return sim_.profile.sm_clock_hz; }
 
-  // For other classes of the simulation.
+  // The following functions are for other classes of the simulation.
   [[nodiscard]] Simulation& simulation() const { return sim_; }
   [[nodiscard]] const Operations& operations() const { return operations_; }
   [[nodiscard]] const std::vector<SimStream*>& streams() const { return streams_; }
-  /// The legacy default stream. The device owns it; make_stream() returns views of it.
+  /// The legacy default stream. The device owns this stream; make_stream() returns views of it.
   [[nodiscard]] SimStream& legacy_stream();
   void add(SimStream& stream, StreamKind kind);
   void remove(const SimStream& stream) noexcept;
-  /// Ends the capture and detaches all streams from it.
+  /// Ends a capture and detaches all streams from it.
   void end(Capture& capture);
 
  protected:
@@ -84,7 +84,8 @@ class SimDevice : public Device {
 class SimMachine : public Machine {
  public:
   using MakeDevice = std::function<std::unique_ptr<SimDevice>(SimMachine&, std::size_t number)>;
-  /// `gpus`: numbers of the profile's GPUs to open. `make_device`: lets tests use deliberately faulty devices.
+  /// `gpus` are the numbers of the profile's GPUs to open. `make_device` creates them; tests pass one that makes faulty
+  /// devices.
   explicit SimMachine(
       Profile profile, std::vector<int> gpus = {0},
       const MakeDevice& make_device = [](SimMachine& m, std::size_t i) { return std::make_unique<SimDevice>(m, i); });
@@ -98,8 +99,8 @@ class SimMachine : public Machine {
   }
   void set_data_movement(bool on) override { sim_.data.on = on; }
 
-  /// Records all later use of the machine until it is destroyed. Call it before any stream exists. `profile`: name or
-  /// path as the user gave it.
+  /// Records all later use of the machine until it is destroyed. Call it before any stream exists. `profile` is the
+  /// name or path that the user gave.
   void record(const RecordingRequest& request, std::string_view profile);
 
   /// For other classes of the simulation.

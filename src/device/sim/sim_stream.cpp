@@ -89,7 +89,7 @@ OperationPtr SimStream::enqueue_behind(Operation operation, double call_cost, Ca
     if (last) operation.after.push_back(last);
   };
   after(last_);
-  // The legacy default stream and every blocking stream wait for each other.
+  // The legacy default stream and all blocking streams wait for each other.
   if (kind_ == StreamKind::legacy_default) {
     for (const SimStream* other : device_.streams()) {
       if (other->kind_ == StreamKind::blocking) after(other->last_);
@@ -142,7 +142,7 @@ void SimStream::copy(const Copy& c) {
     enqueue(device_.operations().inlined(c), cost, call);
     return;
   }
-  // The calling thread does the staging, so the call blocks.
+  // The calling thread stages the data, so the call blocks.
   sim_.host.wait_for(enqueue(device_.operations().staged(c), profile_.copy_call, call));
 }
 
@@ -229,13 +229,14 @@ void SimStream::record(EventImpl& event) {
   auto& e = static_cast<SimEvent&>(event);
   if (&e.device() != &device_) throw DeviceError("recording an event", "it belongs to another device");
   const RecordedCall recorded(sim_.recorder.get(), "cudaEventRecord");
-  if (place_.capture) {  // no operation, only a position in the graph
+  if (place_.capture) {  // the event is not an operation, only a position in the graph
     e.recorded_at(place_);
     return sim_.host.advance(profile_.event_call);
   }
   Operation o;
   o.overhead = e.timed() ? profile_.event_cost : profile_.order_cost;
-  // An event with timing occupies its stream; one without timing only becomes visible to other streams later.
+  // An event with timing delays later work in its stream. One without timing only delays other streams that wait for
+  // it.
   e.recorded_by(e.timed() ? enqueue(std::move(o), profile_.event_call, {"record event"})
                           : enqueue_unordered(std::move(o), profile_.event_call, {"record event"}));
   if (sim_.recorder) sim_.recorder->event_recorded(&event, this);
@@ -270,7 +271,7 @@ void SimStream::refuse_in_capture(const char* what) const {
 void SimStream::wait_in_capture(const SimEvent& event) {
   const CapturePlace& there = event.place();
   sim_.host.advance(profile_.event_call);
-  if (!there.capture && !event.operation()) return;  // never recorded: nothing to wait for
+  if (!there.capture && !event.operation()) return;  // the event was never recorded: nothing to wait for
   if (!there.capture || !there.capture->open || (place_.capture && place_.capture != there.capture)) {
     throw DeviceError("waiting for an event", "captured work cannot wait for work outside the capture, or the reverse");
   }
@@ -348,7 +349,7 @@ void SimGate::close(StreamImpl& stream) {
 }
 
 bool SimGate::wait_until_held(double timeout) {
-  const auto patience_over = std::make_shared<Operation>();  // bounds the wait: the clock must not pass the timeout
+  const auto patience_over = std::make_shared<Operation>();  // ends at the timeout, so that the clock stops there
   patience_over->submitted = sim_.host.now();
   patience_over->overhead = timeout;
   sim_.events.add(patience_over);
@@ -371,8 +372,8 @@ void SimGate::open() noexcept {
   if (holds_.empty()) return;
   timed_out_ = false;
   for (const OperationPtr& hold : holds_) {
-    // The gate kernel has been spinning since it reached the head of its stream. Nothing after it has been simulated
-    // yet, so its duration can still be set. In an idle stream it starts as soon as it is submitted.
+    // The gate kernel has been spinning since it reached the head of its stream. No later time has been simulated yet,
+    // so its duration can still be set. In an idle stream, it starts when it is submitted.
     const double held = std::max(0.0, sim_.host.now() - std::max(hold->submitted, sim_.events.now()));
     timed_out_ = timed_out_ || hold->done() || held > hold->overhead;
     if (!hold->done()) hold->overhead = std::min(held, hold->overhead);

@@ -19,14 +19,14 @@ class SimDevice;
 
 // --- Captures -------------------------------------------------------------------------------------------------------
 
-/// Builds an operation at replay time, because data movement may be switched between capture and replay.
+/// Creates an operation when a graph is replayed, because data movement may be switched between capture and replay.
 using Recipe = std::function<Operation(const Operations&)>;
 
-/// The work of streams during a capture.
+/// The operations that streams submit during a capture; they become the nodes of a graph.
 struct Capture {
   struct Node {
     Recipe recipe;
-    const Operations* operations;  // makes the operations of the node's device
+    const Operations* operations;  // creates the operations of the node's device
     std::vector<std::size_t> after;
     Call call;
     const void* stream;    // stream that the node was captured from; never dereferenced
@@ -36,7 +36,8 @@ struct Capture {
   bool open = true;
 };
 
-/// Position of a stream or event in a capture: after the nodes `tails`. Null capture: outside any capture.
+/// Position of a stream or event in a capture: after the nodes with indices `tails`. If `capture` is null, it is in
+/// none.
 struct CapturePlace {
   std::shared_ptr<Capture> capture;
   std::vector<std::size_t> tails;
@@ -46,7 +47,7 @@ struct SimGraph final : GraphImpl {
   SimGraph(Device& device, std::shared_ptr<const Capture> what) : GraphImpl(device), captured(std::move(what)) {}
 
   std::shared_ptr<const Capture> captured;
-  OperationPtr end;  ///< end of the last replay; replays of one graph never overlap
+  OperationPtr end;  ///< end of the last replay, for which the next replay of the graph waits
 };
 
 // --- Events ---------------------------------------------------------------------------------------------------------
@@ -60,7 +61,8 @@ class SimEvent : public EventImpl {
   [[nodiscard]] double seconds_since(const EventImpl& earlier) const override;
 
   [[nodiscard]] bool timed() const { return timed_; }
-  /// The operation that recorded the event, or the event's place() in a capture; both empty before the first record.
+  /// The operation that recorded the event, or the event's place() in a capture. Both are empty before the first
+  /// record.
   [[nodiscard]] const OperationPtr& operation() const { return operation_; }
   [[nodiscard]] const CapturePlace& place() const { return place_; }
   void recorded_by(OperationPtr operation) { operation_ = std::move(operation), place_ = {}; }
@@ -69,7 +71,7 @@ class SimEvent : public EventImpl {
  private:
   /// Throws DeviceError if the event was recorded in a capture.
   const OperationPtr& outside_captures(const char* what) const;
-  /// Virtual time of the event in seconds. Throws DeviceError if unknown.
+  /// Virtual time of the event, in seconds. Throws DeviceError if the event has no time.
   [[nodiscard]] double moment() const;
 
   Simulation& sim_;
@@ -100,32 +102,31 @@ class SimStream : public StreamImpl {
   [[nodiscard]] DeviceBuffer allocate(std::size_t bytes) override;
   void synchronize() override;
 
-  /// Copies with the blocking semantics of cudaMemcpy.
+  /// Copies like cudaMemcpy, which returns when the host memory may be reused.
   void copy_blocking(const Copy& copy);
   /// Enqueues a gate operation that holds the stream for this many seconds.
   virtual OperationPtr hold(double seconds);
-  /// All work of the stream has finished once these operations have (null: no such operation).
+  /// All work of the stream has finished when these operations have finished. Either may be null.
   [[nodiscard]] std::array<OperationPtr, 2> last_operations() const { return {last_, aside_}; }
-  /// Detaches the stream from a capture that ends.
+  /// Detaches the stream from the capture, which ends.
   void leave(const Capture& capture);
 
  private:
-  /// Enqueues the operation, or adds it to the graph if the stream is being captured. `call_cost`: host time in
-  /// seconds.
+  /// Enqueues the operation, or adds it to the graph during a capture. `call_cost` is the call's host time in seconds.
   void submit(Recipe recipe, double call_cost, Call call);
-  /// Enqueues after the stream's last operation, following the rules of the legacy default stream.
+  /// Enqueues the operation after the stream's last one, following the rules of the legacy default stream.
   OperationPtr enqueue(Operation operation, double call_cost, Call call);
   /// Like enqueue(), but later work in the stream does not wait for the operation.
   OperationPtr enqueue_unordered(Operation operation, double call_cost, Call call);
   OperationPtr enqueue_behind(Operation operation, double call_cost, Call call);
-  /// Description of a copy for traces and recordings.
+  /// Describes a copy for traces and recordings.
   [[nodiscard]] Call call_of(const Copy& copy) const;
-  /// Whether the driver buffers the data during the call, which then returns before the copy has finished.
+  /// Whether the driver buffers the data of this copy, so that the call returns before the copy has finished.
   [[nodiscard]] bool inlines(const Copy& copy) const;
   /// Throws DeviceError if the stream is being captured.
   void refuse_in_capture(const char* what) const;
   void wait_in_capture(const SimEvent& event);
-  /// An operation that ends when this device sees another device's event, slightly after the event itself.
+  /// Returns an operation that ends when this device sees another device's event, slightly after the event itself.
   [[nodiscard]] OperationPtr visible_here(const OperationPtr& event);
 
   SimDevice& device_;
@@ -134,7 +135,7 @@ class SimStream : public StreamImpl {
   StreamKind kind_;
   OperationPtr last_;   // the operation that later work waits for; null at first
   OperationPtr aside_;  // the last operation that later work does not wait for
-  CapturePlace place_;  // position in the capture, if any
+  CapturePlace place_;  // position in a capture, if the stream is being captured
 };
 
 // --- The gate -------------------------------------------------------------------------------------------------------
@@ -152,7 +153,7 @@ class SimGate : public GateImpl {
  private:
   Simulation& sim_;
   double timeout_;
-  std::vector<OperationPtr> holds_;  // gate operations, one per held stream
+  std::vector<OperationPtr> holds_;  // gate operations that hold streams, one per stream
   bool timed_out_ = false;
 };
 

@@ -1,5 +1,5 @@
-// Shared state of a simulated machine: one event simulator in which all engines and links compete, the memory
-// contents, the host's threads and clock, the recorder and the tracer.
+// Shared state of a simulated machine: an event simulator with all its engines and links, the memory contents, the
+// host's threads and clocks, the recorder and the tracer.
 #pragma once
 
 #include <memory>
@@ -18,7 +18,7 @@
 
 namespace xferbench::sim {
 
-/// Timelines of the simulated machine; their times are exact.
+/// Records timelines of the simulated machine, whose times are exact.
 class SimTracer final : public Tracer {
  public:
   SimTracer(SimHost& host, const std::unique_ptr<Recorder>& recorder) : host_(host), recorder_(recorder) {}
@@ -37,16 +37,16 @@ class SimTracer final : public Tracer {
   std::optional<std::vector<Enqueued>> enqueued_;  // present while a trace is on
 };
 
-/// Returns the source of random duration factors; null without noise.
+/// Returns the function that gives random duration factors; null without noise.
 EventSimulator::DurationFactor duration_factor_of(const Variation& varies);
 
 struct Simulation {
-  /// `the_gpus`: numbers of the profile's GPUs to open.
+  /// `the_gpus` are the numbers of the profile's GPUs to open.
   Simulation(Profile the_profile, std::vector<int> the_gpus)
       : profile(std::move(the_profile)), gpus(std::move(the_gpus)) {}
   /// Passes the operation to the recorder and the tracer.
   void enqueued(Enqueued what);
-  /// Finishes queued work before its memory is freed; drops the work if memory runs out.
+  /// Finishes queued work, so that its memory can be freed. Drops the work if host memory runs out.
   void settle() noexcept;
 
   const Profile profile;

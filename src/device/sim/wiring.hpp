@@ -10,30 +10,30 @@
 
 namespace xferbench::sim {
 
-/// Bytes per second between a GPU and the host at full rate; 0: none.
+/// Traffic between a GPU and the host at full rate, in bytes per second; 0: none.
 struct HostTraffic {
   double h2d = 0;
   double d2h = 0;
 };
 
-/// Determines the links that a payload moves over. GPUs are indexed by their order among the opened ones. Each GPU
-/// has a link to its socket and a port to the other GPUs; traffic with all peers shares the port. Each socket has
-/// memory that all its traffic passes through, and a link to the other socket.
+/// Determines over which links a payload moves. GPUs are given by their index among the opened ones. Each GPU has a
+/// link to its socket and a port to the other GPUs; the port is shared by the traffic with all peers. All host traffic
+/// of a socket passes through its memory. A link connects the sockets.
 class Wiring {
  public:
-  /// `gpus`: profile numbers of the opened GPUs. Adds the links to `events`.
+  /// Adds the links to `events`. `gpus` are the numbers of the opened GPUs in the profile.
   Wiring(const Profile& profile, std::span<const int> gpus, EventSimulator& events);
 
-  /// Socket of a GPU, by its number in the profile.
+  /// Socket of a GPU that is given by its number in the profile.
   static std::size_t socket_of(const Profile& profile, int gpu);
-  /// Socket of a GPU, by its index among the opened ones.
+  /// Socket of a GPU that is given by its index among the opened ones.
   [[nodiscard]] std::size_t socket_of(std::size_t gpu) const { return gpus_[gpu].socket; }
 
-  /// Links between a GPU and the memory of a socket.
+  /// Returns the links that traffic between a GPU and the memory of a socket uses.
   [[nodiscard]] std::vector<Use> to_host(std::size_t gpu, std::size_t socket, const HostTraffic& traffic) const;
-  /// Links from one GPU to another, in that direction. `duplex`: see Use::duplex.
+  /// Returns the links that traffic from one GPU to another uses. `duplex`: see Use::duplex.
   [[nodiscard]] std::vector<Use> between(std::size_t from, std::size_t to, double rate, double duplex = 1) const;
-  /// Links from one GPU to another, staged through memory of the sending GPU's socket.
+  /// Returns the links from one GPU to another if copies are staged through the memory of the sending GPU's socket.
   [[nodiscard]] std::vector<Use> through_host(std::size_t from, std::size_t to, double rate) const;
 
  private:
@@ -44,8 +44,8 @@ class Wiring {
   };
   std::vector<Gpu> gpus_;
   std::vector<LinkId> memories_;  // indexed by socket
-  LinkId between_sockets_;        // "in" is toward the second socket
-  LinkId staging_;                // the driver's staging buffers, all traffic "in"
+  LinkId between_sockets_;        // in direction "in", traffic goes to the second socket
+  LinkId staging_;                // the driver's staging buffers; all traffic counts as "in"
 };
 
 }  // namespace xferbench::sim
