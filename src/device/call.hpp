@@ -155,8 +155,7 @@ class CallObserver : NonCopyable {
   virtual void enter(const DeviceCall& call) = 0;
   /// Called after a CallKind::copy was submitted to a stream, before leave(). May throw like the copy itself.
   virtual void submitted(const DeviceCall&) {}
-  /// Called after the device call has returned or thrown. `progress` is false if an event query found the event
-  /// unfinished.
+  /// Called after the call has returned or thrown. `progress` is false if an event query found the event unfinished.
   virtual void leave(const DeviceCall& call, bool progress) noexcept = 0;
 
   // Hooks with which tests and the fault injector change what a device reports.

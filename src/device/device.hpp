@@ -40,8 +40,7 @@ class Device : NonCopyable {
   [[nodiscard]] virtual Health health() noexcept { return {}; }
   /// Returns the current clocks that the driver reports; empty where unknown. Takes as long as health().
   [[nodiscard]] virtual Clocks clocks() noexcept { return {}; }
-  /// Returns how many bytes the PCIe link has carried so far. Takes as long as health(), but keeps the driver's
-  /// reports.
+  /// Returns how many bytes the PCIe link has carried so far. As slow as health(), but keeps the driver's reports.
   [[nodiscard]] virtual std::optional<LinkBytes> link_bytes() noexcept { return {}; }
 
   [[nodiscard]] virtual Stream make_stream(StreamKind kind) = 0;
@@ -94,8 +93,7 @@ class Device : NonCopyable {
   [[nodiscard]] virtual std::optional<KernelResources> resources(const Kernel& kernel) = 0;
   /// Sets how many device-side launches may be pending at once (cudaDeviceSetLimit,
   /// cudaLimitDevRuntimePendingLaunchCount). Applies to the whole device until changed and takes device memory. Returns
-  /// the actual limit, which may be higher. Call it while the device is idle. Throws on devices without dynamic
-  /// parallelism.
+  /// the actual limit, which may be higher. The device must be idle. Throws on devices without dynamic parallelism.
   virtual std::size_t reserve_device_launches(std::size_t pending) = 0;
   /// Returns the current limit of pending device-side launches.
   [[nodiscard]] virtual std::size_t reserved_device_launches() const = 0;

@@ -63,8 +63,7 @@ std::optional<std::uint64_t> available_bound_memory();
 /// Returns a short text: the number of NUMA nodes, or that memory cannot be bound to them here.
 std::string describe_numa();
 
-/// Returns facts for reports: CPU, memory, kernel, and the NUMA node of the calling thread. Call it after
-/// place_process().
+/// Returns facts for reports: CPU, memory, kernel, NUMA node of the calling thread. Call after place_process().
 Environment::Host describe_host();
 
 /// Returns the bytes of host memory available without swapping, within this process's control group and the NUMA nodes

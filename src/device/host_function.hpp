@@ -36,8 +36,7 @@ class HostCall : public std::enable_shared_from_this<HostCall>, NonCopyable {
   }
 
   /// Returns this object as the plain pointer that CUDA's callback functions take. The object stays alive until
-  /// release() was called as often as keep(), from any thread. If the context is lost and release() never comes, the
-  /// object leaks.
+  /// release() was called as often as keep(). If the context is lost and release() never comes, the object leaks.
   [[nodiscard]] void* keep() {
     const std::lock_guard lock(mutex_);
     if (kept_++ == 0) self_ = shared_from_this();
@@ -61,8 +60,7 @@ class HostCall : public std::enable_shared_from_this<HostCall>, NonCopyable {
   std::shared_ptr<HostCall> self_;  // holds a reference to itself while kept_ > 0
 };
 
-/// A host function that streams can call any number of times. If a stream reaches it after its destruction, it is
-/// skipped.
+/// A host function that streams can call repeatedly. A stream that reaches it after its destruction skips it.
 class HostFunction : NonCopyable {
  public:
   /// `body` must not use any device (CUDA forbids CUDA calls in host functions).

@@ -29,8 +29,7 @@ constexpr auto texts_of(InjectedFault::Effect) {
   return std::to_array<std::string_view>({"hang", "fail", "lose", "die", "flip"});
 }
 
-/// Parses a fault, for example "hang:launch:5" (effect, kind of call, number). Throws UsageError that lists the valid
-/// values.
+/// Parses a fault, for example "hang:launch:5" (effect, kind of call, number). Throws UsageError with the valid values.
 InjectedFault parse_fault(std::string_view text);
 
 /// Returns the fault that the environment variable XFERBENCH_INJECT requests; nothing if it is unset or empty. Throws

@@ -63,8 +63,7 @@ class Kernel {
   virtual void preload() const = 0;
   /// Launches the kernel in a cudaStream_t. Does not check errors; callers use cudaGetLastError.
   virtual void launch(void* cuda_stream) const = 0;
-  /// Resources of the kernel on the current GPU; nothing if unknown. Does not check errors; callers use
-  /// cudaGetLastError.
+  /// Resources on the current GPU; nothing if unknown. Does not check errors; callers use cudaGetLastError.
   [[nodiscard]] virtual std::optional<KernelResources> resources() const { return std::nullopt; }
 #endif
 

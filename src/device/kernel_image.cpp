@@ -96,7 +96,7 @@ Record record_at(std::string_view image, std::size_t begin) {
   return record;
 }
 
-/// Whether a cubin, which is a 64-bit ELF file, is complete. In a truncated file, headers or sections extend past its
+/// Whether a cubin, which is a 64-bit ELF file, is complete. In a truncated one, headers or sections extend past the
 /// end.
 bool is_whole_elf(std::string_view image) {
   if (!lies_within(image, 0, sizeof(Elf64_Ehdr))) return false;

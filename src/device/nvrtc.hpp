@@ -9,8 +9,7 @@
 
 namespace xferbench {
 
-/// Returns library names for dlopen, in the order to try: names that the loader looks up, then paths in the toolkit's
-/// usual folder.
+/// Returns library names to try with dlopen: first plain names, then paths in the toolkit's usual folder.
 std::vector<std::string> nvrtc_paths();
 
 /// Summarizes up to five errors of an NVRTC log in one line: for each the line number, message and source line, and the

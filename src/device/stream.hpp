@@ -90,8 +90,8 @@ class StreamView : public View<StreamImpl> {
   void prefetch(const HostView& managed, Direction direction) const { impl().prefetch(managed, direction); }
   /// Writes the GPU's global timer, in nanoseconds, to `slot` in page-locked memory, in stream order.
   void stamp(std::uint64_t* slot) const { impl().stamp(slot); }
-  /// Inverts one bit of a byte that kernels of this device can access, in stream order. Used to test that wrong data is
-  /// detected.
+  /// Inverts one bit of a byte that kernels of this device can access, in stream order. Tests the detection of wrong
+  /// data.
   void flip(std::byte* at) const { impl().flip(at); }
   /// Makes the stream call `function` on a driver thread and continue when it returns. After synchronizing, the caller
   /// calls HostFunction::rethrow().
@@ -103,8 +103,7 @@ class StreamView : public View<StreamImpl> {
   void wait(EventView event) const { impl().wait(event.impl()); }
 
   void replay(GraphView graph) const { impl().replay(graph.impl()); }
-  /// Captures a graph of the work that `submit` enqueues to this non-blocking stream and to streams that join it.
-  /// Executes nothing.
+  /// Captures, without executing it, the work that `submit` enqueues to this non-blocking stream and streams that join.
   [[nodiscard]] Graph capture(const std::function<void()>& submit) const { return impl().capture(submit); }
 
   /// Allocates from a memory pool in stream order; the buffer is also freed in stream order. The stream must outlive

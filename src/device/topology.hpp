@@ -26,9 +26,8 @@ struct NvLinkEnd {
 };
 
 /// Returns the number of NVLinks from one GPU to another, whose PCI address is `to`. `of_one` and `of_other` are the
-/// remote ends of the NVLinks of each GPU. If the GPUs have different numbers of links to switches, the smaller number
-/// counts. `reachable` tells whether the driver reports NVLink access between the GPUs; links with an unknown end count
-/// only if it is true.
+/// remote ends of each GPU's NVLinks. Of links to switches, the smaller of both numbers counts. `reachable` tells
+/// whether the driver reports NVLink access between the GPUs; links with an unknown end count only if it is true.
 unsigned nvlinks_between(std::span<const NvLinkEnd> of_one, std::span<const NvLinkEnd> of_other, std::string_view to,
                          std::optional<bool> reachable);
 

@@ -14,8 +14,7 @@ namespace xferbench {
 /// interval is wider by sqrt(turns), because pooling the samples of all turns narrows the interval by that factor.
 SamplingPolicy share_of(const SamplingPolicy& wanted, std::size_t turns);
 
-/// Stores the results of each sample() call of a case over all turns. Every turn must make the same calls in the same
-/// order.
+/// Results of each sample() call of a case over all turns. All turns must make the same calls in the same order.
 class SampleHistory {
  public:
   /// `ci`: target relative half-width of the interval from the samples of all turns together.

@@ -29,8 +29,7 @@ class LapTimer {
   }
   /// Begins the next part now, so that no part includes the time since the last lap().
   void restart() { begun_ = host_.now(); }
-  /// Adds a value that lap() does not measure, in the unit of the part (Region::Part::unit). A part may get several
-  /// values per pass.
+  /// Adds a value that lap() does not measure, in the part's unit. A part may get several values per pass.
   void add(std::size_t part, double value) { parts_.at(part).push_back(value); }
 
  private:
@@ -45,7 +44,7 @@ inline constexpr double kShortestSample = 200e-6;
 /// Work to time, as a scenario describes it. One execution of the work is a pass.
 ///
 /// With an event clock, `submit` enqueues the work to `streams`. The start and stop events are recorded in the first
-/// stream, the root stream. All other streams wait for the start, and the root waits for all of them before the stop.
+/// stream, the root stream. All other streams wait for the start, and the root waits for all before the stop.
 ///
 /// With streams of several devices, the gate holds the first stream of each device directly, because waiting for an
 /// event of another device would add microseconds. So all devices start at the same time. The work of each device is

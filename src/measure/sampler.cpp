@@ -91,8 +91,7 @@ class Loop {
     given_ = regions.size();
     timers_.reserve(given_);
     for (Region& region : regions) timers_.emplace_back(machine, std::move(region));
-    // Set before warm-up, so that samples have the same batch as in earlier turns even if Ctrl-C interrupts the
-    // warm-up.
+    // Set before warm-up, so that samples have the same batch as in earlier turns even if Ctrl-C interrupts it.
     for (RegionTimer& timer : timers_) {
       if (timer.region().batch > 0) timer.set_batch(timer.region().batch);
     }
@@ -310,8 +309,7 @@ class Loop {
     add_checking(i, machine_.host().now() - begun);
   }
 
-  /// Runs one untimed pass of a region that was just checked, because a check leaves caches and GPU in another state
-  /// than a pass does.
+  /// Runs one untimed pass after a check, because a check leaves caches and GPU in another state than a pass.
   void recover_from_check() {
     if (!just_checked_) return;
     const std::size_t i = *std::exchange(just_checked_, std::nullopt);
@@ -373,7 +371,7 @@ class Loop {
                                [this](const Measurement* m) { return statistics::settled(m->samples, policy_.ci); });
   }
 
-  /// Sets the stop reason of each measurement: Stop::ci if it reached its target, otherwise `reason`, why all sampling
+  /// Sets the stop reason of each measurement: Stop::ci if it reached its target, otherwise the reason why sampling
   /// ended.
   void stop(Stop reason) {
     const auto settle = [&](Measurement& m) { m.stop = statistics::stop_of(m.samples, policy_.ci, reason); };

@@ -79,8 +79,7 @@ Interval interval_of_thirds(std::span<const double> samples) {
   return {centre / std::exp(half), centre * std::exp(half)};
 }
 
-/// Returns for each sample 1 if it is above the median, -1 if it is below, and 0 if it is equal, minus the mean of
-/// these numbers.
+/// Returns for each sample 1 if it is above the median, -1 if below, 0 if equal, minus the mean of these numbers.
 std::vector<double> sides(std::span<const double> samples) {
   const double centre = median(samples);
   std::vector<double> sides;

@@ -37,8 +37,7 @@ std::optional<Interval> autocorrelation_adjusted_ci(std::span<const double> samp
 /// variance and is robust against outliers. The sum ends at the first pair of neighbouring rho_k whose sum is not
 /// positive (Geyer's initial positive sequence). The result is at least kLeastWidening.
 double widening(std::span<const double> samples);
-/// Lower limit of widening(), because short series underestimate their autocorrelation. Derived from measured series of
-/// an H200.
+/// Lower limit of widening(), because short series underestimate their autocorrelation. Derived from data of an H200.
 inline constexpr double kLeastWidening = 1.25;
 
 /// Whether a measurement has reached its target: the interval's relative half-width is at most `ci`, the first sample
@@ -87,9 +86,8 @@ bool bimodal(std::span<const double> samples);
 /// autocorrelation), percentiles if there are enough samples, outliers, and flags.
 void summarise(Measurement& measurement);
 
-/// Appends the samples of `more`, taken later, to `all` and recomputes the statistics. Keeps the flags of both that
-/// describe the machine. Throws std::logic_error if the batches differ, because a mean of n passes includes 1/n of the
-/// fixed start cost.
+/// Appends the later samples of `more` to `all` and recomputes statistics. Keeps flags that describe the machine.
+/// Throws std::logic_error if the batches differ, because a mean of n passes includes 1/n of the fixed start cost.
 void append(Measurement& all, const Measurement& more);
 
 /// Returns the sample counts at which to evaluate the interval: `min`, then those of 10, 20, 30, and each 1.5 times the

@@ -24,8 +24,7 @@ class TimerOnHost {
     uncertainty_ = std::max(uncertainty_, relation_.uncertainty);
     return true;
   }
-  /// Returns the seconds from a GPU time stamp to a later host time; 0 if the uncertainty makes the difference
-  /// negative.
+  /// Returns the seconds from a GPU time stamp to a later host time; 0 if the difference is negative.
   [[nodiscard]] double since(std::uint64_t stamp, double host) const {
     return std::max(0.0, host - relation_.host_time(stamp));
   }

@@ -51,8 +51,7 @@ Trace trace_pass(Machine& machine, const Region& region) {
   watched.operations *= 3;
   RegionTimer timer(machine, std::move(watched));
   {
-    // This first pass runs without a gate: a tracer that allocates buffers may wait for the GPU, which would wait for
-    // the gate.
+    // No gate here: a tracer that allocates buffers may wait for the GPU, which would wait for the gate.
     Watch watch(machine.tracer());
     timer.run_ungated();
     static_cast<void>(watch.stop());

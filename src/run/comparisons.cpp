@@ -80,8 +80,7 @@ std::string excluded_text(double excluded) {
              : "";
 }
 
-/// Describes the sizes at which neither path is faster, for example as "equally fast (within 1 %) at 2, not decided at
-/// 1".
+/// Describes the sizes at which neither path is faster, such as "equally fast (within 1 %) at 2, not decided at 1".
 std::string undecided_text(const model::Comparison& o) {
   const std::size_t undecided = o.sizes - o.decided - o.equal;
   std::vector<std::string> parts;
@@ -371,8 +370,8 @@ std::string where_of(const SizeRange& s, const Course& course) {
   return fmt::format(" at {} of {} sizes", s.decided, s.sizes) + (where == " at every size" ? "" : where);
 }
 
-/// Returns how one class compares with the reference class, for example "pageable takes 1.2 to 6.0 times as long from 4
-/// KiB on".
+/// Returns how a class compares with the reference class, such as "pageable takes 1.2 to 6.0 times as long from 4 KiB
+/// on".
 std::string text_beside(const Class& members, const Class& reference) {
   const Course course = course_of(members, reference);
   const bool one = members.size() == 1;

@@ -35,8 +35,7 @@ std::string factors_text(const Interval& factors);
 std::string ranking_text(const model::Leaders& front, std::span<const std::string> names, std::string_view is_best,
                          std::string_view equals = "are equally fast");
 
-/// Returns how `time` compares with `other`, for example "2.4 times as fast", "equally fast (within 1 %)" or "no
-/// difference found".
+/// Compares two times: returns "2.4 times as fast", "equally fast (within 1 %)" or "no difference found", for example.
 std::string ratio_text(const model::Estimate& time, const model::Estimate& other);
 
 /// Returns the names of the fastest results for a table cell: "X", "X or Y", "X, Y or 3 more".

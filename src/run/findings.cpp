@@ -227,8 +227,7 @@ std::string name_of(const Case& c, std::span<const std::string> axes) {
 
 namespace {
 
-/// Whether two of the cases that have this axis differ in its value. A case may lack an axis because another axis rules
-/// it out.
+/// Whether two of the cases that have this axis differ in its value. A case may lack it because of another axis.
 bool differs_in_metric(std::span<const Case* const> cases, const std::string& axis) {
   const Case::Param* first = nullptr;
   for (const Case* c : cases) {

@@ -11,8 +11,7 @@
 
 namespace xferbench {
 
-/// A deterioration between the readings before and after a case, or a condition that slowed the GPU down in the second
-/// reading.
+/// A deterioration between the readings before and after a case, or a condition that slowed the GPU down in the second.
 struct HealthChange {
   std::string flag;      ///< flag for the case's measurements, such as "pcie-replays" or "throttle-hw-thermal"
   std::string sentence;  ///< sentence for the user: what changed, in numbers, and what to do
@@ -25,8 +24,7 @@ struct HealthChange {
 /// temperature only explain other warnings.
 std::vector<HealthChange> health_changes(const HealthRecord& record);
 
-/// Collects the health records of one case over all its turns (see measure/history.hpp). A warning from any turn is
-/// kept.
+/// Collects the health of one case over all its turns (see measure/history.hpp). A warning from any turn is kept.
 class CaseHealth {
  public:
   /// Adds the health record of one turn. A record without any values is ignored.

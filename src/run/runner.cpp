@@ -221,8 +221,7 @@ Result attempt(const PlannedCase& planned, const RunContext& bench) {
   return result;
 }
 
-/// Adds a warning that a later turn of a case could not run. The result keeps the samples of earlier turns, which are
-/// still valid.
+/// Adds a warning that a later turn of a case could not run. The samples of earlier turns are still valid.
 void keep_as_it_is(Result& result, const std::string& reason) {
   const std::string warning = "not all passes were run: " + reason;
   if (std::ranges::find(result.warnings, warning) == result.warnings.end()) result.warnings.push_back(warning);

@@ -83,9 +83,8 @@ class InterleavedRuns {
   std::vector<std::unique_ptr<Result>> results_;
 };
 
-/// Runs every case `turns` times, each time with a share of the samples, so that drift during the run affects all cases
-/// evenly. The status of each result becomes `ok`, or `failed` or `skipped` with a reason (skip_reason(), a lost
-/// device, Ctrl-C).
+/// Runs every case `turns` times, each time with a part of the samples, so that drift affects all cases evenly. The
+/// status of each result becomes `ok`, or `failed` or `skipped` with a reason (skip_reason(), a lost device, Ctrl-C).
 std::vector<Result> run_cases(std::span<const PlannedCase> cases, const RunContext& bench, const RunObserver& observer,
                               std::size_t turns = 1);
 

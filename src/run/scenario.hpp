@@ -126,8 +126,7 @@ struct RunContext {
   [[nodiscard]] bool stopped() const;
   /// Whether to verify again after sampling: not after Ctrl-C, because verifying gigabytes takes long.
   [[nodiscard]] bool verifies_again() const;
-  /// Samples the regions of the case and adds the samples of earlier turns. Throws FailedCheck if a timed pass left a
-  /// wrong result.
+  /// Samples the regions of the case and adds the samples of earlier turns. Throws FailedCheck if a result is wrong.
   std::vector<Series> sample(std::vector<Region> regions, const SamplingPolicy& wanted) const;
   std::vector<Series> sample(std::vector<Region> regions) const { return sample(std::move(regions), policy); }
   /// Like sample() for a vector, but returns an array for structured bindings. No region may be same_batch, so that
@@ -137,8 +136,7 @@ struct RunContext {
     return first_n<N>(sample(std::vector(regions.begin(), regions.end()), wanted));
   }
   /// If the user requested a timeline, runs the region once more, like a timed pass, and stores the timeline of the
-  /// device's activity in the result. Call it only after sampling, because a profiler may slow later passes even when
-  /// it is off.
+  /// device's activity in the result. Call it only after sampling, because a profiler may slow later passes.
   void trace_region(const Region& region, Result& result) const;
 
  private:
@@ -194,14 +192,11 @@ class Scenario : NonCopyable {
   [[nodiscard]] virtual MemoryNeeds needs(const Case& c) const = 0;
 
   /// Returns the concrete cases that a case stands for on a machine with these GPUs, for example if the value of an
-  /// axis is "all". Returns the case itself if it does not depend on the machine, or if the machine lacks what the case
-  /// needs.
+  /// axis is "all". Returns the case itself if it does not depend on the machine, or the machine lacks what it needs.
   [[nodiscard]] virtual std::vector<Case> expand(const Case& c, const GpusOfRun&) const { return {c}; }
-  /// Returns the positions, among the run's GPUs, of the GPUs that a case uses. Other GPUs need not work. By default
-  /// only the first GPU.
+  /// Returns the positions of a case's GPUs among the run's; other GPUs need not work. By default only the first.
   [[nodiscard]] virtual std::vector<std::size_t> takes_part(const Case&, const Environment&) const { return {0}; }
-  /// Whether a case measures only the link, only the GPU, or both. In a fleet, this distinguishes a slow GPU from a
-  /// slow link.
+  /// Whether a case measures only the link, only the GPU, or both. In a fleet, it tells a slow GPU from a slow link.
   [[nodiscard]] virtual DataPath data_path(const Case&) const { return DataPath::mixed; }
 
   /// Measures and verifies one case. Adds to `result` as early as possible, so that measurements before an error are

@@ -33,9 +33,8 @@ Region region_for(Objective objective, const Region& region);
 /// that all candidates share, and outlives them.
 struct Candidate {
   /// Returns the region to time. Called once for each round of sampling. Regions of several candidates are sampled
-  /// alternately, so they may share data, but not streams or events. The region's name becomes the name of the
-  /// measurement; with Objective::device, all candidates must use the same name. A region that produces output must
-  /// have a check.
+  /// alternately, so they may share data, but not streams or events. The region's name becomes that of the measurement;
+  /// with Objective::device, all candidates must use one name. A region that produces output must have a check.
   std::function<Region()> region;
   /// Runs the work once on poisoned memory and checks the result. Called before the first sample, unless the user
   /// disables verification. Throws VerificationError if the result is wrong.
@@ -62,14 +61,12 @@ class Tunable : NonCopyable {
   /// Repeats the reference measurements with which candidates are compared; the fastest repetition counts. Called
   /// before and after the last round, because the machine may have been busier at the beginning.
   virtual void measure_again() {}
-  /// Returns a measure of complexity. Among equally fast configurations, `tune` names the one with the lowest value as
-  /// the simplest.
+  /// Returns the case's complexity. Of equally fast configurations, `tune` calls the one with the lowest the simplest.
   [[nodiscard]] virtual double complexity(const Case&) const = 0;
   /// Returns a key that is equal for cases whose predictions probably have similar errors. By default, cases are one
   /// family if they agree in all axes that have words as values.
   [[nodiscard]] virtual std::string family(const Case&) const;
-  /// Returns an initial estimate of the relative error of predictions within one family. Measured errors replace it
-  /// during the search.
+  /// Initial estimate of the relative error of predictions within a family. The search replaces it by measured errors.
   [[nodiscard]] virtual double model_error() const { return 0.03; }
   /// Prepares a case for timing. Throws DeviceError if the device cannot run it; then only this case is dropped.
   [[nodiscard]] virtual Candidate prepare(const Case&) = 0;
@@ -82,8 +79,7 @@ class Tunable : NonCopyable {
   [[nodiscard]] virtual std::vector<Measurement> stages() const = 0;
 };
 
-/// Throws UsageError unless all cases have the same values of these axes, which define the work. For implementations of
-/// Tunable.
+/// Throws UsageError unless all cases have the same values of these axes, which define the work. For implementations.
 void require_same_work(std::span<const Case> cases, std::span<const std::string_view> axes);
 
 }  // namespace xferbench

@@ -81,8 +81,7 @@ Finding winner_of(std::span<const TuneCandidate> all, const CandidateNames& name
   return f;
 }
 
-/// Returns in which phase the others were measured, for example "15 confirmed in the same round, 31 measured only in
-/// the search".
+/// Returns where the others were measured, such as "15 confirmed in the same round, 31 measured only in the search".
 std::string measured_in_text(std::span<const TuneCandidate> others) {
   const auto confirmed = static_cast<std::size_t>(std::ranges::count(others, true, &TuneCandidate::confirmed));
   const std::size_t searched = others.size() - confirmed;
@@ -130,7 +129,7 @@ Finding simplest(std::span<const TuneCandidate> set, const CandidateNames& namer
   return f;
 }
 
-/// Returns how `tune` spent its time, for example "0.9 s for the model, 0.7 s verification, 0.8 s search, 0.6 s
+/// Returns how `tune` spent its time, such as "0.9 s for the model, 0.7 s verification, 0.8 s search, 0.6 s
 /// confirmation".
 std::string account_text(const TuneAccount& a) {
   return fmt::format("{:.1f} s for the model, {:.1f} s verification, {:.1f} s search, {:.1f} s confirmation", a.model,

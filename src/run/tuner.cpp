@@ -290,8 +290,7 @@ class Tuner {
   }
 
   /// Measures the finalists again, alternating and with the user's sampling policy. The times from the search alone
-  /// would be biased: among many similar configurations, the fastest is probably one whose samples were short by
-  /// chance.
+  /// would be biased: among many similar configurations, the fastest may owe its lead to chance.
   void confirm() {
     if (!has_budget()) return;
     confirming_ = true;
@@ -316,8 +315,7 @@ class Tuner {
     if (has_budget()) tunable_->measure_again();
   }
 
-  /// Prepares and verifies a batch of configurations and returns those that succeed; the others are dropped. Returns
-  /// none if interrupted.
+  /// Prepares and verifies configurations and returns those that succeed; the others are dropped. None if interrupted.
   std::vector<std::size_t> ready(const std::vector<std::size_t>& batch) {
     const OnExit time = stopwatch(bench_.machine.host(), account_.verification);
     std::vector<std::size_t> good;
@@ -386,8 +384,7 @@ class Tuner {
     return batch.empty() || !has_budget() ? Sampled() : sampled(batch, policy);
   }
 
-  /// Samples the configurations of a batch alternately. Checks the output of passes only in the confirmation, which
-  /// decides the winner.
+  /// Samples a batch alternately. Checks the output of passes only in the confirmation, which decides the winner.
   Sampled sampled_together(const std::vector<std::size_t>& batch, const SamplingPolicy& policy) {
     const OnExit time = stopwatch(bench_.machine.host(), confirming_ ? account_.confirmation : account_.search);
     std::vector<Region> regions;
@@ -423,8 +420,7 @@ class Tuner {
   }
 
   /// Returns the first configurations of the batch for which `samples` samples each fit into `left` seconds. Returns at
-  /// least two if there are two, because one alone cannot be compared. The search proposes the others again in later
-  /// rounds.
+  /// least two if there are two, because one alone cannot be compared. The others come again in later rounds.
   [[nodiscard]] std::vector<std::size_t> affordable(std::vector<std::size_t> batch, double left,
                                                     std::size_t samples) const {
     double round = 0;

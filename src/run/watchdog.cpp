@@ -28,8 +28,7 @@ constexpr std::size_t kPlaces = 512;
 /// shared slot, number kPlaces.
 class Places {
  public:
-  /// Returns the slot of the calling thread. The first call of a thread takes a slot, which is released when the thread
-  /// ends.
+  /// Returns the slot of the calling thread. A thread's first call takes a slot, which the thread's end releases.
   static std::size_t mine() {
     std::size_t& number = number_of_this_thread();
     if (number == kNone) number = all().take();
@@ -164,8 +163,7 @@ class Judgement {
     // A wait has returned, so the work submitted before the previous check may be finished.
     if (now.waits != last_.waits) settled_ = last_.expected;
     busy_ = now.inside || polling;
-    // A thread that polls an event may briefly do other work between queries. A longer pause is host work, which may
-    // take any time.
+    // Between two event queries, a thread may briefly do other work. A longer pause is host work of any length.
     idle_ = busy_ ? 0 : idle_ + passed;
     if (idle_ > kBetweenPolls) waited_ = 0;
     last_ = now;

@@ -1,5 +1,4 @@
-// The watchdog: detects a device that no longer answers. The program cannot notice that itself, because it is blocked
-// in a call.
+// The watchdog: detects a device that no longer answers. The program itself cannot, as it is blocked in a call.
 #pragma once
 
 #include <array>
@@ -94,8 +93,7 @@ class Watchdog {
     std::jthread thread_;
   };
 
-  /// Starts the checks. `on_alarm` is called at most once, on the thread of the Watch, which then ends. It must not
-  /// throw.
+  /// Starts the checks. `on_alarm` is called at most once, on the thread of the Watch, which then ends. Must not throw.
   [[nodiscard]] Watch watch(std::function<void(const Alarm&)> on_alarm);
 
  private:

@@ -241,8 +241,7 @@ class CudaStream final : public StreamImpl {
   }
 
   static void CUDART_CB call_function(void* kept) { HostCall::release(kept)->run(); }
-  /// Called by the driver even if the stream failed. cudaGetErrorName only reads a table, so it is allowed on this
-  /// thread.
+  /// Called by the driver even if the stream failed. cudaGetErrorName only reads a table, so it is allowed here.
   static void CUDART_CB call_back(cudaStream_t, cudaError_t status, void* kept) {
     const std::shared_ptr<HostCall> call = HostCall::release(kept);
     status == cudaSuccess ? call->run() : call->stream_failed(cudaGetErrorName(status));

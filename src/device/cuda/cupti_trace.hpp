@@ -33,8 +33,7 @@ class CuptiTrace : NonCopyable {
     std::size_t dropped = 0;           ///< records lost because CUPTI's buffers were full
   };
   /// Stops recording and returns the records; empty if no recording was on. `gpus` convert CUDA indices to device
-  /// numbers; they must be idle. Gates, stamps and clock probes are left out, together with the calls that launched
-  /// them.
+  /// numbers; all must be idle. Gates, stamps and clock probes are left out, and the calls that launched them.
   Records stop(std::span<const OpenedGpu> gpus);
 
  private:
@@ -45,8 +44,7 @@ class CuptiTrace : NonCopyable {
   bool recording_ = false;
 };
 
-/// Returns the plain name of a runtime call, such as "cudaMemcpyAsync" for "cudaMemcpyAsync_v3020". Empty unless the
-/// call enqueues work.
+/// Returns, for example, "cudaMemcpyAsync" for "cudaMemcpyAsync_v3020"; empty unless the call enqueues work.
 std::string call_name(std::string_view callback);
 
 }  // namespace xferbench::cuda

@@ -16,8 +16,7 @@
 
 namespace xferbench::cuda {
 
-/// Records a trace by CUDA events. Each event costs its stream about 1 us, so a traced pass is slower than an untraced
-/// one. Thread-safe.
+/// Records a trace by CUDA events. Each event costs its stream about 1 us, so traced passes are slower. Thread-safe.
 class EventTrace : NonCopyable {
  public:
   /// Starts a trace of at least one GPU. The GPUs must be idle. Throws DeviceError.

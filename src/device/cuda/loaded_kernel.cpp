@@ -93,8 +93,7 @@ class Library : NonCopyable {
     void* address = nullptr;
     std::size_t bytes = 0;
     const std::string name = source.name + "_launch";
-    // Look for the name in the image first: tools such as compute-sanitizer report a query for a missing symbol as an
-    // error.
+    // Search the image first: tools such as compute-sanitizer report a query for a missing symbol as an error.
     const bool is_there = has_name(image, name);
     if (!is_there && !is_fat_binary(image)) return {};
     const auto refuse = [&](const std::string& why) {

@@ -40,8 +40,7 @@ struct FieldValue {
   } value;
 };
 
-/// Layout of nvmlMarginTemperature_v1_t. `version` is encoded like NVML_STRUCT_VERSION: the size and the version
-/// number.
+/// Layout of nvmlMarginTemperature_v1_t. `version` holds size and version, as in NVML_STRUCT_VERSION.
 struct MarginTemperature {
   unsigned version = 8U | 1U << 24U;
   int degrees = 0;

@@ -22,8 +22,7 @@ __global__ void hold(volatile GateFlags* flags, unsigned slot, std::uint32_t tic
 }
 
 __global__ void probe_clock(std::uint64_t* sample, std::uint64_t duration_ns) {
-  // globaltimer may tick coarsely (32 ns on an H200, microseconds on other GPUs), so the measurement begins and ends on
-  // a tick.
+  // globaltimer may tick coarsely (32 ns on an H200, microseconds on other GPUs), so measure from tick to tick.
   const std::uint64_t before = global_nanoseconds();
   std::uint64_t begun = before;
   while (begun == before) begun = global_nanoseconds();

@@ -37,9 +37,8 @@ void preload_timing_kernels();
 /// the GPU's timer. It reports its arrival in flags->arrived[slot]. `flags` is the device address of the GateFlags.
 void launch_gate(GateFlags* flags, unsigned slot, std::uint32_t ticket, std::uint64_t timeout_ns, void* cuda_stream);
 
-/// Launches one thread that counts clock cycles for about `duration_ns`. It writes the numbers of cycles and of
-/// nanoseconds to `sample`, the device address of two numbers in mapped host memory. Their ratio is the SM clock in
-/// GHz.
+/// Launches one thread that counts clock cycles for about `duration_ns`. It writes {cycles, nanoseconds} to `sample`,
+/// the device address of two numbers in mapped host memory. Their ratio is the SM clock in GHz.
 void launch_clock_probe(std::uint64_t* sample, std::uint64_t duration_ns, void* cuda_stream);
 
 /// Launches a kernel that writes the global timer, in nanoseconds, to `slot`, the device address of page-locked memory.

@@ -19,8 +19,8 @@ constexpr std::size_t kHostPage = 4096;
 constexpr std::size_t kLongestStretch = std::size_t{1} << 20;
 constexpr std::byte kNan{0xFF};  // byte of a NaN, which element-wise kernels pass on
 
-/// Returns the allocation that contains `address`, and the offset in it; nullptr if there is none. `map` has start
-/// addresses as keys.
+/// Returns the allocation that contains `address` and the offset in it; nullptr if there is none. Keys are start
+/// addresses.
 template <class Map>
 auto holder_of(Map& map, const std::byte* address) {
   const auto next = map.upper_bound(address);

@@ -6,8 +6,8 @@ namespace xferbench::sim {
 
 namespace {
 
-/// The profile h200: medians of one NVIDIA H200 SXM on PCIe Gen5 x16, driver 580, CUDA 13.0, in a virtual machine with
-/// 16 CPUs.
+/// Profile h200: medians of one NVIDIA H200 SXM on PCIe Gen5 x16, driver 580, CUDA 13.0, in a virtual machine with 16
+/// CPUs.
 const Profile kH200;
 
 /// The profile h100: one of two NVIDIA H100 80GB HBM3, driver 580, CUDA 13.0, in a virtual machine with 32 CPUs.

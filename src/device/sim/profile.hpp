@@ -1,5 +1,4 @@
-// The profile of a simulated machine: its performance numbers. Built-in profiles derive from measurements; see
-// profile.cpp.
+// The profile of a simulated machine: its performance numbers. profile.cpp tells where built-in ones come from.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +39,7 @@ struct Profile {
   unsigned peer_copies = 1;             ///< number of peer copies that a GPU can send at once, and fetch at once
   double peer_read_rate = 391.6e9;      ///< payload rate of copies that fetch from another GPU
   double peer_write_rate = 396.2e9;     ///< payload rate of copies that send to another GPU
-  double peer_overhead = 2.3e-6;        ///< engine time per peer copy besides its payload
+  double peer_overhead = 2.3e-6;        ///< engine time per peer copy, in addition to its payload
   double peer_duplex_rate = 0.989;      ///< rate of each direction while the other is busy, relative to its rate alone
   double staged_peer_rate = 37e9;       ///< rate of one copy without peer access, staged through the host
   double staged_peer_rate_all = 52e9;   ///< total rate of all staged copies
@@ -54,9 +53,9 @@ struct Profile {
   unsigned copy_engines = 2;  ///< 1 or 2; with 1, H2D and D2H copies take turns
   double h2d_rate = 55.55e9;
   double d2h_rate = 55.45e9;
-  double h2d_overhead = 2.4e-6;  ///< engine time per copy besides its payload
+  double h2d_overhead = 2.4e-6;  ///< engine time per copy, in addition to its payload
   double d2h_overhead = 1.9e-6;
-  // Factors of rate and overhead in one direction while the opposite direction moves payload.
+  // Factors on rate and overhead in one direction while the opposite direction moves payload.
   double h2d_duplex_rate = 0.945;
   double d2h_duplex_rate = 0.914;
   double h2d_duplex_overhead = 1.2;
@@ -67,7 +66,7 @@ struct Profile {
 
   double pageable_h2d_rate = 8.9e9;
   double pageable_d2h_rate = 18.1e9;
-  double pageable_overhead = 5e-6;  ///< engine time per pageable copy besides its payload
+  double pageable_overhead = 5e-6;  ///< engine time per pageable copy, in addition to its payload
   /// Pageable H2D copies up to this size are buffered by the driver, and the call returns at once.
   std::uint64_t pageable_inline_bytes = 64 * 1024;
   double host_copy_rate = 10e9;      ///< rate of memcpy by one host thread
@@ -78,7 +77,7 @@ struct Profile {
   double unregister_call = 17e-6;
   double unregister_rate = 82e9;
 
-  double kernel_overhead = 2.2e-6;  ///< engine time per launch besides the work
+  double kernel_overhead = 2.2e-6;  ///< engine time per launch, in addition to the work
   double kernel_traffic_rate = 4.27e12;
   /// Dependent fused multiply-adds per second in a kernel that also moves data. The arithmetic units alone reach
   /// 33.4e12.
@@ -86,7 +85,7 @@ struct Profile {
   double kernel_h2d_rate = 51.35e9;     ///< rate of a kernel that reads host memory
   double kernel_d2h_rate = 52.6e9;      ///< rate of a kernel that writes host memory
   double kernel_link_overhead = 12e-6;  ///< additional engine time of a kernel that accesses host memory
-  double kernel_duplex_ratio = 0.814;   ///< rate of each direction in a kernel that uses both, relative to one alone
+  double kernel_duplex_ratio = 0.814;   ///< rate per direction of a kernel that uses both, relative to using one
 
   // Handover times, from the end of an operation to the start of a dependent one on another engine.
   double copy_to_kernel = 3.5e-6;
@@ -104,7 +103,7 @@ struct Profile {
   double graph_call = 1.0e-6;
   double graph_copy_call = 1.22e-6;  ///< additional host time per copy between host and GPU in the graph
   double graph_start = 0.55e-6;      ///< stream time before the first operation of a graph
-  double graph_node = 0.716e-6;      ///< engine time of a kernel in a graph besides the work
+  double graph_node = 0.716e-6;      ///< engine time of a kernel in a graph, in addition to the work
   double event_call = 0.5e-6;        ///< host time to record an event or to enqueue a wait for it
   double event_cost = 1.3e-6;        ///< stream time of an event with timing
   double order_cost = 0.7e-6;        ///< delay until other streams see an event without timing

@@ -31,8 +31,7 @@ struct ProfileFile {
 /// Throws InputError with one line that says where the file is wrong and what was expected.
 ProfileFile read_profile(const std::string& path);
 
-/// Returns the profile with every uncertain number at that end of its interval that makes the machine fastest or
-/// slowest.
+/// Returns the profile with every uncertain number at the fastest or slowest end of its interval.
 Profile at_ends(const ProfileFile& file, ProfileEnds ends);
 
 /// Like read_profile(), but from a text. `name` is used in messages.
@@ -40,8 +39,7 @@ ProfileFile parse_profile(std::string_view text, std::string_view name);
 /// Returns the JSON schema of profile files, which is the content of docs/profile-schema.json.
 std::string profile_schema();
 
-/// Returns the built-in profile of that name, or reads a file if is_profile_file(). Throws UsageError for an unknown
-/// name.
+/// Returns the built-in profile of that name, or reads a file if is_profile_file(). Throws UsageError if unknown.
 ProfileFile find_profile(const std::string& profile);
 
 }  // namespace xferbench::sim

@@ -29,8 +29,7 @@ struct RecordedWait {
   const void* event = nullptr;
 };
 
-/// Writes a recording of all use between its construction and destruction. It needs no lock, because simulated threads
-/// take turns.
+/// Records from its construction to its destruction. It needs no lock, because simulated threads take turns.
 class Recorder : NonCopyable {
  public:
   /// `profile` is the name or path that the user gave. Write errors are ignored.

@@ -284,8 +284,7 @@ namespace xferbench {
 
 namespace {
 
-/// Returns a hint for an error message with the profiles that have enough GPUs, for example ", or another profile:
-/// h200-x8".
+/// Returns a hint for error messages: the profiles with enough GPUs, for example ", or another profile: h200-x8".
 std::string profiles_with(const GpuSelection& selection) {
   std::size_t wanted = selection.first.value_or(0);
   if (!selection.first) {

@@ -84,8 +84,7 @@ class SimDevice : public Device {
 class SimMachine : public Machine {
  public:
   using MakeDevice = std::function<std::unique_ptr<SimDevice>(SimMachine&, std::size_t number)>;
-  /// `gpus` are the numbers of the profile's GPUs to open. `make_device` creates them; tests pass one that makes faulty
-  /// devices.
+  /// `gpus` are the numbers of the profile's GPUs to open. `make_device` lets tests create faulty devices.
   explicit SimMachine(
       Profile profile, std::vector<int> gpus = {0},
       const MakeDevice& make_device = [](SimMachine& m, std::size_t i) { return std::make_unique<SimDevice>(m, i); });

@@ -235,8 +235,7 @@ void SimStream::record(EventImpl& event) {
   }
   Operation o;
   o.overhead = e.timed() ? profile_.event_cost : profile_.order_cost;
-  // An event with timing delays later work in its stream. One without timing only delays other streams that wait for
-  // it.
+  // An event with timing delays later work in its stream. One without timing only delays streams that wait for it.
   e.recorded_by(e.timed() ? enqueue(std::move(o), profile_.event_call, {"record event"})
                           : enqueue_unordered(std::move(o), profile_.event_call, {"record event"}));
   if (sim_.recorder) sim_.recorder->event_recorded(&event, this);

@@ -36,8 +36,8 @@ struct Capture {
   bool open = true;
 };
 
-/// Position of a stream or event in a capture: after the nodes with indices `tails`. If `capture` is null, it is in
-/// none.
+/// Position of a stream or event in a capture: after the nodes with indices `tails`. If `capture` is null, it is in no
+/// capture.
 struct CapturePlace {
   std::shared_ptr<Capture> capture;
   std::vector<std::size_t> tails;
@@ -61,8 +61,7 @@ class SimEvent : public EventImpl {
   [[nodiscard]] double seconds_since(const EventImpl& earlier) const override;
 
   [[nodiscard]] bool timed() const { return timed_; }
-  /// The operation that recorded the event, or the event's place() in a capture. Both are empty before the first
-  /// record.
+  /// The operation that recorded the event, or the event's place() in a capture. Both are empty until recorded.
   [[nodiscard]] const OperationPtr& operation() const { return operation_; }
   [[nodiscard]] const CapturePlace& place() const { return place_; }
   void recorded_by(OperationPtr operation) { operation_ = std::move(operation), place_ = {}; }
