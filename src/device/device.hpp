@@ -89,7 +89,7 @@ class Device : NonCopyable {
   /// Compiles and loads a user's kernel; later calls with the same source return the same kernel. The device owns it.
   /// If compilation fails, DeviceError names the lines of the file.
   virtual const LoadedKernel& load_kernel(const KernelSource& source) = 0;
-  /// Returns the kernel's registers, shared memory and occupancy on this GPU; nothing on a simulated GPU.
+  /// Returns the kernel's registers, shared memory and occupancy on this GPU; nothing if unknown (simulated GPU).
   [[nodiscard]] virtual std::optional<KernelResources> resources(const Kernel& kernel) = 0;
   /// Sets how many device-side launches may be pending at once (cudaDeviceSetLimit,
   /// cudaLimitDevRuntimePendingLaunchCount). Applies to the whole device until changed and takes device memory. Returns

@@ -5,7 +5,8 @@
 
 namespace xferbench {
 
-// Each function returns a short text: the path and version of the library, or that it is missing and what then lacks.
+// Each function returns a short text: the path and version of the library, or that it is missing and what does not work
+// without it.
 
 /// Describes CUPTI, which timelines and `explain` need. `toolkit` is the CUDA version that the program was built with;
 /// empty if it was built without CUPTI.

@@ -13,10 +13,10 @@ namespace xferbench {
 
 struct InjectedFault {
   enum class Effect {
-    hang,  ///< the call never returns; on a real GPU, a call of a stream instead enqueues a kernel that never ends
+    hang,  ///< the call never returns; on a real GPU, a stream's call instead first enqueues an endless kernel
     fail,  ///< the call throws DeviceError
-    lose,  ///< this and all later calls of the device throw, and usable() is false; on a real GPU, a call of a stream
-           ///< instead enqueues a kernel that makes an invalid memory access
+    lose,  ///< this and all later calls of the device throw, and usable() is false; on a real GPU, a stream's call
+           ///< instead first enqueues a kernel that makes an invalid memory access
     die,   ///< the process is killed at once, as by kill -9
     flip,  ///< a copy delivers one wrong bit; if it moves no data (timed passes of a simulated machine), the next copy
            ///< that moves data does

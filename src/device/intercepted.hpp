@@ -10,8 +10,8 @@
 namespace xferbench {
 
 /// Wraps the machine so that the fault is injected. If the machine is destroyed before the fault has happened, a
-/// warning on standard error names `asked_by`: the option or variable that requested it, which must outlive the
-/// machine.
+/// warning on standard error names `asked_by`: the option or variable that requested the fault. This text must
+/// outlive the machine.
 [[nodiscard]] std::unique_ptr<Machine> with_fault(std::unique_ptr<Machine> machine, const InjectedFault& fault,
                                                   const char* asked_by);
 

@@ -90,8 +90,8 @@ class StreamView : public View<StreamImpl> {
   void prefetch(const HostView& managed, Direction direction) const { impl().prefetch(managed, direction); }
   /// Writes the GPU's global timer, in nanoseconds, to `slot` in page-locked memory, in stream order.
   void stamp(std::uint64_t* slot) const { impl().stamp(slot); }
-  /// Inverts one bit of a byte that kernels of this device can access, in stream order. Tests the detection of wrong
-  /// data.
+  /// Inverts one bit of a byte that kernels of this device can access, in stream order. Used to test that wrong
+  /// data is detected.
   void flip(std::byte* at) const { impl().flip(at); }
   /// Makes the stream call `function` on a driver thread and continue when it returns. After synchronizing, the caller
   /// calls HostFunction::rethrow().

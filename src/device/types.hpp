@@ -39,7 +39,7 @@ inline HostMemory host_memory(std::string_view name) {
   return static_cast<HostMemory>(found - kHostMemoryNames.begin());
 }
 
-/// Whether it is ordinary memory, whose copies the driver stages while the caller waits.
+/// Whether the memory is ordinary: the driver stages its copies while the caller waits.
 constexpr bool is_pageable(HostMemory kind) {
   return kind == HostMemory::pageable || kind == HostMemory::pageable_small || kind == HostMemory::pageable_huge;
 }

@@ -276,7 +276,8 @@ std::string spread_text(const Class& members, const std::string& where) {
   return fmt::format("differences found are at most {} {}", format_percent(spread.factor - 1), where);
 }
 
-/// A range of consecutive sizes at all of which one class is faster than the other, or at all of which it is slower.
+/// A range of consecutive sizes. At all sizes of it with a decided relation, one class is faster than the other, or at
+/// all of them it is slower.
 struct SizeRange {
   Relation relation;
   Interval factors;

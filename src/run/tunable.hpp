@@ -61,7 +61,7 @@ class Tunable : NonCopyable {
   /// Repeats the reference measurements with which candidates are compared; the fastest repetition counts. Called
   /// before and after the last round, because the machine may have been busier at the beginning.
   virtual void measure_again() {}
-  /// Returns the case's complexity. Of equally fast configurations, `tune` calls the one with the lowest the simplest.
+  /// Returns how complex the case is. Of equally fast configurations, `tune` names the least complex as the simplest.
   [[nodiscard]] virtual double complexity(const Case&) const = 0;
   /// Returns a key that is equal for cases whose predictions probably have similar errors. By default, cases are one
   /// family if they agree in all axes that have words as values.

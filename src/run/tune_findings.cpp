@@ -81,7 +81,8 @@ Finding winner_of(std::span<const TuneCandidate> all, const CandidateNames& name
   return f;
 }
 
-/// Returns where the others were measured, such as "15 confirmed in the same round, 31 measured only in the search".
+/// Returns in which phase the other configurations were measured, such as "15 confirmed in the same round, 31 measured
+/// only in the search".
 std::string measured_in_text(std::span<const TuneCandidate> others) {
   const auto confirmed = static_cast<std::size_t>(std::ranges::count(others, true, &TuneCandidate::confirmed));
   const std::size_t searched = others.size() - confirmed;

@@ -183,7 +183,7 @@ struct Spent {
 /// Returns the number of passes in each sample. All configurations use the same number, in search and confirmation:
 /// then the fixed cost per sample affects all times equally, and samples of several rounds can be pooled.
 unsigned passes_in_a_sample(const Tunable& tunable, std::span<const Case> space, Objective objective) {
-  if (objective == Objective::wall) return 1;  // here each pass ends when the host has its result, as in a real program
+  if (objective == Objective::wall) return 1;  // a real program waits for the result of each pass
   double shortest = kShortestSample;
   unsigned most = std::numeric_limits<unsigned>::max();
   for (const Case& c : space) {

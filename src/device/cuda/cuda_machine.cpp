@@ -35,8 +35,8 @@ std::size_t count_gpus() {
   return static_cast<std::size_t>(count);
 }
 
-/// Throws UsageError if CUDA_LAUNCH_BLOCKING is set: the launch of the gate kernel would not return until the host
-/// opens the gate, which it could then never do.
+/// Throws UsageError if CUDA_LAUNCH_BLOCKING is set. The launch of the gate kernel would then block the host thread,
+/// which could never open the gate.
 void refuse_blocking_launches() {
   const char* value = std::getenv("CUDA_LAUNCH_BLOCKING");
   if (value == nullptr || std::string_view(value) == "0" || *value == '\0') return;

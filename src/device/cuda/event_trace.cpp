@@ -27,7 +27,7 @@ cudaEvent_t recorded_event(cudaStream_t stream) {
 }
 
 bool is_captured(cudaStream_t stream) {
-  // While this thread captures another stream, querying the legacy stream is an error, which counts as captured.
+  // Querying the legacy stream fails while this thread captures another stream. Treat that as captured.
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   if (cudaStreamIsCapturing(stream, &status) != cudaSuccess) {
     static_cast<void>(cudaGetLastError());

@@ -118,8 +118,7 @@ class Library : NonCopyable {
   cudaLibrary_t library_ = nullptr;
   // These buffers must live as long as the library, because CUDA may compile code lazily.
   std::array<char, 8192> log_{};
-  std::array<void*, 2> log_values_{log_.data(),
-                                   reinterpret_cast<void*>(log_.size())};  // address and size, cast to a pointer
+  std::array<void*, 2> log_values_{log_.data(), reinterpret_cast<void*>(log_.size())};  // size, cast to a pointer
 };
 
 class CudaLoadedKernel final : public LoadedKernel {

@@ -12,7 +12,7 @@ namespace xferbench::sim {
 
 namespace {
 
-constexpr std::size_t kWholePayload = std::size_t{4} << 20;  // bytes; smaller payloads move completely
+constexpr std::size_t kWholePayload = std::size_t{4} << 20;  // bytes; payloads up to this size move completely
 constexpr std::size_t kSpans = 4096;
 constexpr std::size_t kWindow = 256;
 constexpr std::size_t kHostPage = 4096;

@@ -34,7 +34,7 @@ struct Profile {
   Capacity socket_memory{.in = 110.6e9, .out = 110.5e9, .duplex_in = 64e9, .duplex_out = 104.7e9};
   /// Capacity of the link from the first socket to the second (in) and back (out).
   Capacity between_sockets;
-  unsigned nvlinks = 0;                 ///< number of NVLinks of each GPU, which all lead to all other GPUs
+  unsigned nvlinks = 0;                 ///< NVLinks of each GPU, each leading to all other GPUs; 0: none
   double nvlink_rate = 26.5625e9;       ///< rate of one NVLink, each way, according to NVML
   unsigned peer_copies = 1;             ///< number of peer copies that a GPU can send at once, and fetch at once
   double peer_read_rate = 391.6e9;      ///< payload rate of copies that fetch from another GPU
@@ -85,7 +85,7 @@ struct Profile {
   double kernel_h2d_rate = 51.35e9;     ///< rate of a kernel that reads host memory
   double kernel_d2h_rate = 52.6e9;      ///< rate of a kernel that writes host memory
   double kernel_link_overhead = 12e-6;  ///< additional engine time of a kernel that accesses host memory
-  double kernel_duplex_ratio = 0.814;   ///< rate per direction of a kernel that uses both, relative to using one
+  double kernel_duplex_ratio = 0.814;   ///< rate of each direction if both are used, relative to one alone
 
   // Handover times, from the end of an operation to the start of a dependent one on another engine.
   double copy_to_kernel = 3.5e-6;
