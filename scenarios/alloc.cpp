@@ -69,10 +69,11 @@ bool is_on_device(const Kind& kind) { return kind.origin == Origin::device || ki
 bool is_huge(const Kind& kind) {
   return kind.host == HostMemory::pageable_huge || kind.host == HostMemory::registered_huge;
 }
-/// Whether the memory is page-locked, so that its cost must be recovered by faster copies.
+/// Whether the memory is page-locked. Page-locking costs time, so the scenario computes how many of the faster copies
+/// recover that time.
 bool needs_break_even(const Kind& kind) { return kind.origin == Origin::driver || kind.origin == Origin::in_place; }
 
-/// One cycle: allocate memory until it is usable, then free it. Nothing is left to check after a pass.
+/// One timed cycle of a case: allocates memory, waits or writes until it is usable, and frees it.
 class Cycle {
  public:
   Cycle(Device& device, const Kind& kind, std::size_t bytes)
@@ -113,7 +114,8 @@ class Cycle {
     }
   }
 
-  /// `settle` runs after each of the two steps and is timed with it.
+  /// Times begin(), which allocates or registers the memory, and its release. `settle` runs after each of these two
+  /// steps and is timed with that step.
   template <class Begin>
   static void begin_and_end(
       LapTimer& laps, const Begin& begin, const std::function<void()>& settle = [] {}) {
@@ -141,7 +143,7 @@ class Cycle {
   const Kind& kind_;
   std::size_t bytes_;
   Stream stream_;
-  HostBuffer pages_;  // only for Origin::in_place
+  HostBuffer pages_;  // pageable memory that is registered and unregistered; only for Origin::in_place
 };
 
 /// A copy of one kind of host memory to the GPU, timed until the data has arrived.
@@ -191,7 +193,7 @@ void check_device_memory(Device& device, const AllocCase& c, std::uint64_t seed)
   pattern::require(pattern::check_bytes(content, seed), c.kind.in_words);
 }
 
-/// For example "cudaMallocHost of 256 MiB pays off from 4 copies, against malloc (h2d)".
+/// Returns for example "cudaMallocHost of 256 MiB pays off from 4 copies, against malloc (h2d)".
 std::string text_of(const AllocCase& c, const model::BreakEven& found) {
   const bool in_place = c.kind.origin == Origin::in_place;
   const std::string what = in_place ? fmt::format("registering {} of {}", format_size(c.size), c.kind.in_words)
@@ -201,8 +203,9 @@ std::string text_of(const AllocCase& c, const model::BreakEven& found) {
                      pays && !in_place ? ", against malloc" : "");
 }
 
-/// Number of copies after which the additional cost is recovered. Memory pinned in place exists anyway, so pinning and
-/// unpinning are the whole cost; otherwise the cost of allocating ordinary memory is subtracted.
+/// Returns the number of copies after which the additional cost of page-locked memory is recovered. Memory that is
+/// registered in place exists anyway, so its cost is the time to register and unregister it. For other kinds, the time
+/// to allocate and free pageable memory is subtracted.
 model::BreakEven break_even_of(const Result& r) {
   const model::Estimate cycle = model::estimate_of(r, "cycle");
   const bool has_alternative = r.measurement("malloc-cycle") != nullptr;
@@ -243,7 +246,8 @@ class Alloc final : public ScenarioOf<alloc_case> {
   [[nodiscard]] MemoryNeeds memory_needs(const AllocCase& c) const override {
     if (c.kind.origin == Origin::managed) return {.host = c.size, .device = c.size, .managed = c.size};
     if (is_on_device(c.kind)) return {.host = c.size, .device = c.size};
-    // Memory for the timed allocations, plus source (pinned and ordinary) and destination buffers of the two copies.
+    // Kinds that need the break-even also copy: from memory of the timed kind and from pageable memory, to one device
+    // buffer each. So they need two host and two device buffers besides the timed allocation.
     return needs_break_even(c.kind) ? MemoryNeeds{.host = 3 * c.size, .device = 2 * c.size}
                                     : MemoryNeeds{.host = 2 * c.size, .device = c.size};
   }
@@ -253,7 +257,8 @@ class Alloc final : public ScenarioOf<alloc_case> {
     needs_break_even(c.kind) ? run_with_copies(c, bench, result) : run_alone(c, bench, result);
   }
 
-  /// One finding per page-locked kind, for its largest size: the number of copies after which it pays off.
+  /// Returns one finding per page-locked kind of memory, for the largest size: the number of copies after which the
+  /// kind pays off.
   [[nodiscard]] std::vector<Finding> conclude(std::span<const Result* const> results) const override {
     std::vector<Finding> findings;
     for (const Kind& kind : kKinds) {
@@ -323,8 +328,8 @@ class Alloc final : public ScenarioOf<alloc_case> {
     report(cycle, c.size, bench.sample({cycle.region("cycle")}), result);
   }
 
-  /// Interleaves the cycle with copies from the allocated kind of memory and from ordinary memory (Kind::ordinary) and,
-  /// unless pinned in place, with the cycle of ordinary memory.
+  /// Samples the cycle interleaved with copies from the allocated kind of memory and from ordinary memory
+  /// (Kind::ordinary). If the memory is not registered in place, also samples the cycle of ordinary memory.
   static void run_with_copies(const AllocCase& c, const RunContext& bench, Result& result) {
     CopyOut from_it(bench.device, c.kind.host, c.size, bench.seed);
     CopyOut from_ordinary(bench.device, c.kind.ordinary, c.size, bench.seed);

@@ -28,9 +28,10 @@ struct AsyncCase {
   std::string dir;
   std::string host;
   std::string api;
-  TransferSpec transfer;                 ///< its seed is set later
-  std::optional<double> kernel_seconds;  ///< duration of the kernel in flight, if there is one
-  bool in_own_stream = false;            ///< the kernel is in the same stream as the copy
+  TransferSpec transfer;  ///< its `seed` is set to the seed of the run
+  std::optional<double>
+      kernel_seconds;  ///< duration in seconds of the kernel that runs when the copy is issued; nothing: no kernel
+  bool in_own_stream = false;  ///< the kernel is in the same stream as the copy
 };
 
 AsyncCase async_case(const Case& c) {
@@ -44,8 +45,8 @@ AsyncCase async_case(const Case& c) {
   return a;
 }
 
-/// CPU work that does not disturb the copy: a chain of dependent steps in registers. It uses no memory bandwidth, and
-/// runs as fast during a copy as alone.
+/// CPU work that does not disturb the copy: a chain of dependent steps in registers. The chain uses no memory
+/// bandwidth, so it runs as fast during a copy as alone.
 class CpuWork {
  public:
   explicit CpuWork(Device& device) : device_(device) {}
@@ -63,7 +64,7 @@ class CpuWork {
     });
   }
 
-  /// Minimum of ten measurements by the device's host clock, which also works for a simulated host.
+  /// Returns the shortest of ten measurements. Uses the device's host clock, which also works for a simulated host.
   double seconds_per_iteration() {
     constexpr std::uint64_t kIterations = 20'000;
     double least = 1;
@@ -82,7 +83,7 @@ class CpuWork {
   volatile std::uint64_t state_ = 1;  // volatile, as the compiler would remove work whose result is not read
 };
 
-/// The copy of one case, the kernel in flight when it is issued, and the CPU work during it.
+/// The copy of one case, the kernel that is in flight when the copy is issued, and the CPU work during the copy.
 class CopyInFlight {
  public:
   CopyInFlight(const AsyncCase& c, const RunContext& bench)
@@ -101,7 +102,7 @@ class CopyInFlight {
   void prepare() { transfer_->prepare(); }
   [[nodiscard]] std::span<const std::unique_ptr<Transfer>> transfers() const { return {&transfer_, 1}; }
 
-  /// The copy alone: duration of the call, and of the wait afterwards.
+  /// Times the copy without CPU work: the duration of the call, and of the wait for the copy after the call.
   Region completion() {
     return with_kernel_in_flight("completion", {{.name = "submit"}, {.name = "wait"}}, [this](LapTimer& laps) {
       transfer_->submit(stream_);
@@ -112,8 +113,9 @@ class CopyInFlight {
   }
 
   /// Like completion(), with CPU work from the return of the call until the copy has ended. The host polls an event
-  /// after each unit of work, as a real application would. A unit counts only if the copy was still running after it:
-  /// the last unit overlaps the end of the copy, and after a blocking call only the event is left.
+  /// after each unit of work, as a real application would. A unit counts only if the copy is still running when the
+  /// unit ends. So the last unit, which overlaps the end of the copy, does not count. If the call blocks, no unit
+  /// counts.
   Region beside_work() {
     return with_kernel_in_flight("beside-work", {{.name = "units", .unit = "units"}}, [this](LapTimer& laps) {
       transfer_->submit(stream_);
@@ -129,12 +131,14 @@ class CopyInFlight {
     });
   }
 
-  /// One unit of work alone, as the reference in the same run. It moves no data, so there is nothing to check.
+  /// Times one unit of CPU work alone, as the reference for beside_work(). The region moves no data, so there is
+  /// nothing to check.
   Region unit_alone() {
     return {.name = "unit", .clock = Clock::host, .submit = [this] { work_.run(unit_); }};
   }
 
-  /// A unit is short compared to the copy, so that the discarded last unit loses little, and long compared to polling.
+  /// Chooses the number of iterations per unit. A unit takes about 2 % of the copy's time, so that the discarded last
+  /// unit loses little, but at least 1 us, so that polling the event is short in comparison.
   void choose_unit(const RunContext& bench) {
     constexpr double kShare = 0.02;
     constexpr double kShortest = 1e-6;
@@ -159,9 +163,9 @@ class CopyInFlight {
             .steps = std::move(steps)};
   }
 
-  /// Puts the kernel in flight, right before the clock starts. Waits first, because a kernel in another stream can
-  /// outlast its copy, and kernels would pile up. The launch returns at about the time the kernel starts, so the copy
-  /// is issued while nearly all of the kernel is still to run.
+  /// Launches the kernel in flight, right before the clock starts. First synchronizes, because a kernel in another
+  /// stream can outlast the copy, and kernels of several passes would pile up. The launch call returns at about the
+  /// time at which the kernel starts, so the copy is issued while nearly all of the kernel is still to run.
   void submit_copies() {
     device_.synchronize();
     if (kernel_) (in_own_stream_ ? stream_ : other_stream_).launch(*kernel_);
@@ -178,7 +182,8 @@ class CopyInFlight {
   std::uint64_t unit_ = 1;
 };
 
-/// One way to issue a copy; `blocked` maps the size to submit time divided by completion time.
+/// One way to issue a copy. `blocked` maps each size to the duration of the call divided by the time until the copy has
+/// completed.
 struct Way {
   std::string dir;
   std::string host;
@@ -188,8 +193,9 @@ struct Way {
   bool with_kernel = false;              ///< some copies were issued while a kernel was in flight
 };
 
-/// Drops ambiguous sizes: for a copy of microseconds the call is a large share of the completion even if it does not
-/// block. Such a size is clear only if a larger copy surely returned early.
+/// Removes sizes for which it is unclear whether the call blocks: for a copy of a few microseconds the call is a large
+/// fraction of the completion time even if it does not block. Such a size is kept only if a larger copy surely returned
+/// early.
 void drop_unclear(Way& way) {
   constexpr double kSurelyEarly = 0.2;
   constexpr double kSurelyBlocked = 0.8;
@@ -205,9 +211,9 @@ void drop_unclear(Way& way) {
   });
 }
 
-/// The ways in the order of the results. Several results of one size differ in the kernel in flight; the smallest share
-/// of blocked time counts: a kernel ahead of the copy makes the share small if the call returns early, and leaves it at
-/// 1 if it blocks.
+/// Returns the ways to copy, in the order of the results. Results of the same way and size differ in the kernel in
+/// flight; of these the smallest blocked fraction is used. If the call returns early, a kernel ahead of the copy makes
+/// the fraction small; if the call blocks, the fraction stays near 1.
 std::vector<Way> ways_of(std::span<const Result* const> results) {
   std::vector<Way> ways;
   for (const Result* r : results) {
@@ -235,12 +241,13 @@ std::string sizes_text(const Way& way) {
   return fmt::format("at every size measured ({} to {})", format_size(smallest), format_size(largest));
 }
 
-/// A call that took less than this share of the completion returned early.
+/// A call returned early if it took less than this fraction of the time until the operation had completed.
 constexpr double kEarly = 0.5;
 
-/// A call that does not block for a large copy does not block for a small one either, even if the call itself takes
-/// more than half of the completion. So the limit is the largest size that returned early (nothing if none did), and
-/// the next larger size (nothing if all did).
+/// The sizes between which the call changes from returning early to blocking. A call that does not block for a large
+/// copy does not block for a small one either, even if it takes more than half of the small copy's completion time. So
+/// `early_up_to` is the largest size that returned early (nothing if none did), and `blocks_from` is the next larger
+/// size (nothing if all returned early).
 struct Limits {
   std::optional<std::uint64_t> early_up_to;
   std::optional<std::uint64_t> blocks_from;
@@ -256,7 +263,7 @@ Limits limits_of(const Way& way) {
   return limits;
 }
 
-/// Lists the sizes with unclear results, for example "; at 64 KiB that is not clear".
+/// Returns a text that lists the sizes with unclear results, for example "; at 64 KiB that is not clear".
 std::string unclear_text(const Way& way) {
   if (way.unclear.empty()) return {};
   std::vector<std::string> sizes;
@@ -264,7 +271,7 @@ std::string unclear_text(const Way& way) {
   return fmt::format("; unclear at {}", listed(sizes));
 }
 
-/// For example "returns early up to 64 KiB and blocks the host from 128 KiB on".
+/// Returns for example "returns early up to 64 KiB and blocks the host from 128 KiB on".
 std::string behaviour(const Way& way) {
   if (way.blocked.empty()) {
     return "may or may not return early; to find out, add --in-flight same-stream";
@@ -292,7 +299,7 @@ Finding finding_of(const Way& way) {
   return finding;
 }
 
-/// For example "cudaMemcpyAsync h2d from pinned and mapped, d2h to pinned; cudaMemcpy ...".
+/// Returns for example "cudaMemcpyAsync h2d from pinned and mapped, d2h to pinned; cudaMemcpy ...".
 std::string calls_text(std::span<const Way* const> ways) {
   std::vector<std::string> calls;
   for (const char* api : {"async", "sync"}) {
@@ -312,8 +319,8 @@ std::string calls_text(std::span<const Way* const> ways) {
   return fmt::format("{}", fmt::join(calls, "; "));
 }
 
-/// One finding per group of ways with the same behaviour, each way becoming a detail. Nothing if there are only a few
-/// ways.
+/// Returns one finding per group of ways with the same behaviour, which sums up the findings of single ways. Returns
+/// nothing if there are only a few ways, or if no two ways behave alike.
 std::vector<Finding> summary_finding(const std::vector<Way>& ways) {
   constexpr std::size_t kFew = 4;
   std::vector<std::pair<std::string, std::vector<const Way*>>> alike;
@@ -424,7 +431,8 @@ class Async final : public ScenarioOf<async_case> {
     const auto& [copy, beside, unit] = series;
     result.measurements = {copy.elapsed,   copy.part("submit"),  copy.part("wait"),
                            beside.elapsed, beside.part("units"), unit.elapsed};
-    // No warnings about noise in the last three: they are counted or timed in whole units of work, which are coarse.
+    // The last three measurements get no warnings about noise: they are counted or timed in whole units of work, so
+    // their values are coarse.
     for (std::size_t i = 3; i < result.measurements.size(); ++i) result.measurements[i].auxiliary = true;
     if (!all_sampled(series)) return;
     const double completion = copy.elapsed.median;

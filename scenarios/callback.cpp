@@ -46,7 +46,7 @@ constexpr std::array<std::string_view, 6> kMethods{"none",       "naive", "host-
 
 struct CallbackCase {
   Method method = Method::none;
-  ChunkedWork::Shape work;  ///< its seed is set later
+  ChunkedWork::Shape work;  ///< its `seed` is set to the seed of the run
   std::size_t streams = 1;
   std::size_t consumers = 1;
 };
@@ -66,8 +66,9 @@ CallbackCase callback_case(const Case& c) {
 bool uses_helper_thread(Method method) { return method == Method::event_sync || method == Method::poll; }
 bool uses_driver_thread(Method method) { return method == Method::host_func || method == Method::stream_callback; }
 
-/// Sum of a chunk's 4-byte words, including a partial last word; reads every byte of the payload's part. word(offset,
-/// bytes) returns the word at an offset in the payload, of which `bytes` belong to the chunk.
+/// Returns the sum of a chunk's 4-byte words, including a partial last word. Reads only the bytes that are really moved
+/// (Payload::part()). word(offset, bytes) returns the word at a byte offset in the payload, of which the first `bytes`
+/// bytes belong to the chunk.
 template <class Word>
 std::uint64_t checksum(const ChunkedWork& payload, const model::Chunk& chunk, const Word& word) {
   constexpr std::size_t kWord = sizeof(std::uint32_t);
@@ -82,7 +83,7 @@ std::uint64_t checksum(const ChunkedWork& payload, const model::Chunk& chunk, co
   return sum;
 }
 
-/// For checksum(): the words of a buffer that holds the whole payload.
+/// Returns the `word` argument of checksum() for a buffer that holds the whole payload.
 auto words_of(const std::byte* all) {
   return [all](std::size_t at, std::size_t bytes) {
     std::uint32_t word = 0;
@@ -113,11 +114,11 @@ class Consumers : NonCopyable {
   }
   ~Consumers() { ready_->close(); }
 
-  /// Queues chunk `index`, which must be ready to read. Callable from any thread, also from driver callbacks, as it
-  /// does not block.
+  /// Queues chunk `index`, whose output must be complete in host memory. Does not block, so any thread may call it,
+  /// also from a CUDA callback.
   void post(std::size_t index) { ready_->post(index); }
-  /// Waits until all chunks are consumed. Calls look() if no chunk was consumed for so long that something must be
-  /// wrong; look() throws if no further chunk can arrive. Rethrows the error given to fail().
+  /// Waits until all chunks are consumed. If no chunk was consumed for unexpectedly long, calls look(), which must
+  /// throw if no further chunk can arrive. Rethrows the error given to fail().
   void wait_for_all(const std::function<void()>& look) {
     constexpr double kSlowest = 100e6;  // bytes per second, a lower bound for one consumer
     const double timeout = 1 + static_cast<double>(payload_.output(payload_.chunks().back()).size_bytes()) / kSlowest;
@@ -130,7 +131,7 @@ class Consumers : NonCopyable {
       throw MeasurementError("the GPU has finished, but the CPU stage was not notified of all chunks");
     }
   }
-  /// Makes wait_for_all() throw `error`, because chunks can no longer be posted.
+  /// Makes wait_for_all() throw `error`. Called if chunks can no longer be posted.
   void fail(std::exception_ptr error) {
     {
       const std::lock_guard lock(mutex_);
@@ -167,7 +168,7 @@ class Consumers : NonCopyable {
   std::vector<std::unique_ptr<HostThread>> threads_;  // last member, destroyed first: the threads use the others
 };
 
-/// The regions of one case, timed by the host's clock.
+/// Builds the timed regions of one case; all are timed by the host's clock.
 class ConsumedPipeline : NonCopyable {
  public:
   ConsumedPipeline(const CallbackCase& c, const RunContext& bench)
@@ -187,7 +188,8 @@ class ConsumedPipeline : NonCopyable {
       watcher_ = device_.host().start_thread([this, polls] { watch(polls); });
     }
   }
-  /// Synchronizes first: after a failed pass, a driver thread may still be entering or leaving a callback.
+  /// Synchronizes the device first: after a failed pass, a driver thread may still be about to run a callback of this
+  /// object.
   ~ConsumedPipeline() {
     try {
       device_.synchronize();
@@ -201,17 +203,17 @@ class ConsumedPipeline : NonCopyable {
   /// Maximum error of the notification times, in seconds.
   [[nodiscard]] double clock_uncertainty() const { return timer_.uncertainty(); }
 
-  /// The pipeline with notification by `method`. For methods that notify per chunk, the part "notification" has one
-  /// sample per chunk: the time from its arrival in host memory to the first host code that knows of it.
+  /// The pipeline with notification by `method`. For methods that notify per chunk, the region part "notification" has
+  /// one sample per chunk: the time from the arrival of the chunk's output in host memory until host code is notified.
   Region pipeline(Method method, std::string name) {
     Region r{.name = std::move(name), .clock = Clock::host};
     r.check = [this, method] { check(method, "its output"); };
     if (!uses_helper_thread(method) && !uses_driver_thread(method)) {
       r.submit = [this, method] { run(method); };
-      r.batchable = false;  // like the pipelines that it is compared with
+      r.batchable = false;  // not batched, because the pipelines with notification are not batched either
       return r;
     }
-    // Relating GPU and host clocks disturbs the pass that follows, so an untimed pass runs first.
+    // Relating the GPU's clock to the host's clock disturbs the pass that follows, so an untimed pass runs after it.
     r.reset = [this, method] {
       if (timer_.refresh(kFresh)) run(method);
     };
@@ -223,7 +225,7 @@ class ConsumedPipeline : NonCopyable {
     return r;
   }
 
-  /// The CPU stage alone, on data that is already in host memory.
+  /// The CPU stage alone: all chunks are consumed from output that is already in host memory.
   Region cpu_stage() {
     return {.name = "cpu-stage",
             .clock = Clock::host,
@@ -232,7 +234,7 @@ class ConsumedPipeline : NonCopyable {
             .check = [this] { check_sums("its output"); }};
   }
 
-  /// One pass on poisoned memory; checks output and checksums. Throws VerificationError.
+  /// Runs one pass on poisoned memory and checks output and checksums. Throws VerificationError if they are wrong.
   void verify(Method method, const std::string& name) {
     payload_.poison_all();
     consumers_.clear();
@@ -246,7 +248,7 @@ class ConsumedPipeline : NonCopyable {
   }
 
  private:
-  /// Validity in seconds of a clock relation: the clocks drift apart by about 10^-5 of it.
+  /// Seconds for which a relation between the two clocks is used: they drift apart by about 10^-5 of that time.
   static constexpr double kFresh = 50e-3;
 
   [[nodiscard]] std::uint64_t* stamps() const { return reinterpret_cast<std::uint64_t*>(stamps_.data); }
@@ -273,7 +275,7 @@ class ConsumedPipeline : NonCopyable {
     }
   }
 
-  /// All methods include the time stamp, so that they differ only in the notification.
+  /// Enqueues chunk `i`. All methods write the GPU time stamp, so that they differ only in the notification.
   void submit(Method method, std::size_t i) {
     const StreamView stream = streams_[i % streams_.size()];
     payload_.copy_in(i, stream);
@@ -289,8 +291,9 @@ class ConsumedPipeline : NonCopyable {
     }
   }
 
-  /// Body of the helper thread: waits for the chunks' events in submission order. A chunk is posted to `recorded_` only
-  /// after its event was recorded in this pass; before, the event would report the previous pass.
+  /// Body of the helper thread: waits for the chunks' events in submission order. A chunk number is posted to
+  /// `recorded_` only after the chunk's event was recorded in this pass; an earlier query would see the event of the
+  /// previous pass.
   void watch(bool polls) {
     try {
       while (const auto index = recorded_->take()) {
@@ -304,8 +307,8 @@ class ConsumedPipeline : NonCopyable {
     }
   }
 
-  /// Runs on a driver thread or on the helper thread. Only notes the time and posts the chunk: host functions must not
-  /// call CUDA.
+  /// Called when chunk `i` has arrived, by a driver thread or by the helper thread. Only takes the time and posts the
+  /// chunk, because CUDA forbids CUDA calls in host functions.
   void notice(std::size_t i) {
     noticed_[i] = device_.host().now();
     consumers_.post(i);
@@ -316,7 +319,7 @@ class ConsumedPipeline : NonCopyable {
     wait_for_consumers();
   }
 
-  /// Checks the output of the last pass.
+  /// Checks the checksums and the output of the last pass.
   void check(Method method, const std::string& name) const {
     if (method != Method::none) check_sums(name);
     payload_.check(name);
@@ -432,7 +435,8 @@ class Callback final : public ScenarioOf<callback_case> {
     return with_shared(std::move(metrics), own_kernel_metrics());
   }
 
-  /// The case's method, and the pipelines and stages that it is compared with.
+  /// Returns the regions of a case: the pipeline with the case's method, and the pipelines and stages that it is
+  /// compared with.
   static std::vector<Region> regions(ConsumedPipeline& pipeline, Method method) {
     std::vector<Region> all{pipeline.pipeline(method, "pipeline")};
     if (method == Method::none) return all;
@@ -461,8 +465,8 @@ class Callback final : public ScenarioOf<callback_case> {
   }
 };
 
-/// Findings: the methods with the shortest notification time and with the shortest makespan, or ties within the
-/// intervals.
+/// Names the method with the shortest notification time and the one with the shortest makespan. Methods whose
+/// confidence intervals overlap are reported as ties.
 std::vector<Finding> Callback::conclude(std::span<const Result* const> results) const {
   std::vector<Finding> findings;
   const auto tell = [&](const char* metric, const char* measurement, const char* what) {

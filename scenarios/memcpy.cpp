@@ -33,7 +33,7 @@ struct MemcpyCase {
   std::string host;                   ///< empty for copies inside the GPU
   std::vector<Direction> directions;  ///< two directions: both at once
   TransferSpec transfer;              ///< per direction
-  unsigned back_to_back = 0;          ///< copies per sample; 0: as many as the clock's resolution requires
+  unsigned back_to_back = 0;          ///< number of copies per sample; 0: as many as the clock's resolution requires
 
   [[nodiscard]] bool both_ways() const { return directions.size() > 1; }
   [[nodiscard]] bool inside_gpu() const { return directions.front() == Direction::d2d; }
@@ -43,9 +43,9 @@ struct MemcpyCase {
     return transfer.memory == HostMemory::registered || transfer.memory == HostMemory::registered_huge;
   }
   [[nodiscard]] bool is_touched() const { return transfer.touch != Touch::as_it_is; }
-  /// Both directions with blocking copies: two threads, timed by the host's clock.
+  /// Whether blocking copies run in both directions at once. They need two threads and are timed by the host's clock.
   [[nodiscard]] bool blocks_both_ways() const { return both_ways() && transfer.blocks_host(); }
-  /// Sum of all directions.
+  /// Payload bytes of all directions together.
   [[nodiscard]] std::uint64_t bytes() const { return directions.size() * transfer.bytes; }
   friend bool operator==(const MemcpyCase&, const MemcpyCase&) = default;
 };
@@ -68,10 +68,11 @@ MemcpyCase memcpy_case(const Case& c) {
   return m;
 }
 
-/// Measurement of one direction while the other is busy throughout; indexed like MemcpyCase::directions.
+/// Names of the measurements of one direction while the other direction is busy throughout; indexed like
+/// MemcpyCase::directions.
 constexpr std::array<const char*, 2> kConcurrent{"h2d-beside", "d2h-beside"};
 
-/// The transfers of one case, as regions.
+/// Owns the transfers of one case, and builds the timed regions from them.
 class Copies {
  public:
   Copies(const MemcpyCase& c, const RunContext& bench)
@@ -92,7 +93,7 @@ class Copies {
 
   Region region() {
     Region r = checked_region("copy");
-    // A blocking copy ends before an event after it could be recorded, so two blocking copies cannot be timed by
+    // A blocking copy has ended before an event could be recorded after it, so two blocking copies cannot be timed by
     // events.
     if (!first().in_stream() || (both_ways() && first().blocks_host())) {
       describe_for_host_clock(r);
@@ -102,8 +103,8 @@ class Copies {
     return r;
   }
 
-  /// One region per direction: its copy, in the first stream, while a copy of twice the size runs in the other
-  /// direction and outlasts it. Only for both directions at once, timed by events.
+  /// Returns one region per direction. Each copies in that direction, in the first stream, while a copy of twice the
+  /// size runs in the other direction and outlasts it. Requires a case with both directions, timed by events.
   std::vector<Region> overlapped_by_longer_copy() {
     std::vector<Region> regions;
     for (std::size_t i = 0; i < transfers_.size(); ++i) {
@@ -139,7 +140,8 @@ class Copies {
   }
 
   void describe_for_events(Region& r) {
-    // Hazard: no gate around blocking calls. The call would wait for the gate, which is opened only after it: deadlock.
+    // Hazard: a blocking call must not be behind a gate. The call would wait for the gate, and the host opens the gate
+    // only after the call returns: deadlock.
     r.clock = first().blocks_host() ? Clock::event : Clock::event_gated;
     r.streams.assign(streams_.begin(), streams_.begin() + std::ssize(transfers_));
     r.operations = transfers_.size();
@@ -182,7 +184,7 @@ class Copies {
   std::optional<Worker> worker_;  // last member, destroyed first: its thread uses the others
 };
 
-/// A measurement of the times of one stream of the region.
+/// Returns a measurement of the time at which the stream with index `stream` finished, one sample per pass.
 Measurement stream_measurement(const Series& series, std::string name, std::size_t stream) {
   std::vector<double> samples;
   for (const auto& times : series.stream_times) samples.push_back(times[stream]);
@@ -222,9 +224,10 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
   }
 
   [[nodiscard]] MemoryNeeds memory_needs(const MemcpyCase& c) const override {
-    // The check of managed memory needs a pageable buffer on the host or a copy on the device.
+    // To check managed memory, a copy of the data is kept in a pageable buffer on the host or in a buffer on the
+    // device.
     if (c.is_managed()) return {c.transfer.bytes, c.bytes(), c.bytes()};
-    // Pinning in place is timed with another buffer.
+    // The time to pin memory in place is measured with an additional host buffer.
     return {c.bytes() + (c.is_registered() ? c.transfer.bytes : 0), c.inside_gpu() ? 2 * c.bytes() : c.bytes()};
   }
 
@@ -234,7 +237,8 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
     const Region region = copies.region();
     if (bench.verify) verify(copies.transfers(), bench.machine, region, run_once);
     std::vector<Region> regions{region};
-    // With the host's clock a pass already is the time to result.
+    // A pass timed by the host's clock already includes everything up to the result, so it needs no second region for
+    // the time to result.
     if (region.clock != Clock::host) regions.push_back(wall_region(region));
     if (region.clock == Clock::event_gated && c.both_ways()) {
       std::ranges::move(copies.overlapped_by_longer_copy(), std::back_inserter(regions));
@@ -345,7 +349,7 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
     return with_shared(std::move(metrics), wall_metrics());
   }
 
-  /// Why the case makes no sense; null if it does.
+  /// Returns the reason why the case makes no sense on any machine; null if it does.
   static const char* broken_rule(const MemcpyCase& c) {
     if (c.is_managed()) {
       if (c.by_kernel()) return "managed memory migrates and is not copied by an engine; leave out --engine";
@@ -362,7 +366,7 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
     return nullptr;
   }
 
-  /// What the device lacks for the case; null if nothing.
+  /// Returns what the device lacks for the case; null if it lacks nothing.
   static const char* missing_on(const Capabilities& can, const MemcpyCase& c) {
     const bool simulated = can.environment.simulated();
     if (c.is_managed() && simulated) return "the simulator does not model page faults and migration";
@@ -388,8 +392,9 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
     return axes;
   }
 
-  /// Compares copies from memory pinned in place with the same copies from pageable memory. `axes`: labels of the
-  /// finding. Nothing if `all` has no such copies from pageable memory.
+  /// Returns the number of copies after which pinning memory in place has paid off against the same copies from
+  /// pageable memory. `axes`: the axes to add as labels of the finding. Nothing if `all` has no such copies from
+  /// pageable memory.
   static std::optional<Finding> pinning_break_even(const Result& registered, std::span<const std::string> axes,
                                                    std::span<const Result* const> all) {
     const Metric* pinning = registered.metric("pinning");
@@ -414,7 +419,7 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
     return f;
   }
 
-  /// Cost of pinning for all directions together, as each has its own buffer.
+  /// Returns the time to pin and unpin the buffers of all directions, as each direction has a buffer of its own.
   static model::Estimate setup_of(const Result& registered, const Metric& pinning) {
     const Measurement* once = registered.measurement("pinning");
     if (once == nullptr || !once->ci95 || once->median <= 0) return {pinning.value};
@@ -422,7 +427,7 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
     return {pinning.value, Interval{times * once->ci95->low, times * once->ci95->high}};
   }
 
-  /// The first result with this kind of memory that is otherwise the same case; null if there is none.
+  /// Returns the first result of case `c` with host memory of kind `memory` instead of its own; null if there is none.
   static const Result* same_copy_from(HostMemory memory, MemcpyCase c, std::span<const Result* const> all) {
     c.host = to_text(memory);
     c.transfer.memory = memory;
@@ -432,7 +437,7 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
     return found == all.end() ? nullptr : *found;
   }
 
-  /// Times pinning in place and unpinning, for the size of the case. There is no output to check.
+  /// Times pinning memory of the case's size in place, and unpinning it. There is no output to check.
   static void report_pinning(const MemcpyCase& c, const RunContext& bench, Result& result) {
     if (interrupted() != 0) return;
     const HostBuffer memory = bench.device.allocate_host(
@@ -463,7 +468,8 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
     report_directions(c.transfer.bytes, series, result);
     if (c.inside_gpu()) result.add("memory_traffic", 2 * bandwidth, "GB/s");
     report_limit(c, gpu, bandwidth, result);
-    // With the host's clock a pass is the call plus the wait; only for cudaMemcpy in one direction it is just the call.
+    // With the host's clock, a pass is the call plus the wait for the copy, so the time that the call alone blocks the
+    // host is not known. Only for cudaMemcpy in one direction is a pass just the call.
     if (series.elapsed.clock != Clock::host || (c.transfer.blocking_api && !c.both_ways())) {
       result.add("host_blocked", series.submit.median, "s");
     }
@@ -532,8 +538,8 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
             .to_host = goes(Direction::d2h) ? c.transfer.bytes : 0};
   }
 
-  /// Upper limit of payload bytes per second, all directions together: of the link or, inside the GPU, half the memory
-  /// bandwidth, as a copy reads and writes. 0: unknown.
+  /// Returns the upper limit of payload bytes per second, all directions together. For copies inside the GPU the limit
+  /// is half the memory bandwidth, because a copy reads and writes; otherwise it is the limit of the link. 0: unknown.
   static double payload_limit(const MemcpyCase& c, const Environment::Gpu& gpu) {
     if (c.inside_gpu()) return gpu.memory_bandwidth / 2;
     const model::PcieLimits link = model::pcie_limits(gpu.pcie);

@@ -1,4 +1,4 @@
-// List of all scenarios. To add one, add a file to this folder and one line to scenarios.cpp.
+// List of all scenarios. To add a scenario, add a file to this folder and a line to scenarios.cpp.
 #pragma once
 
 #include <span>
@@ -7,7 +7,7 @@
 
 namespace xferbench {
 
-/// The default scenario is the first. Valid as long as the program runs.
+/// Returns all scenarios; the first is the default. The scenarios exist as long as the program runs.
 std::span<const Scenario* const> scenarios();
 
 }  // namespace xferbench

@@ -21,18 +21,19 @@ using kernels::ChaseLog;
 
 namespace {
 
-/// A pseudo-random number in [0, bound), bound up to 2^32. The bias is at most bound / 2^32, which does not matter
-/// here.
+/// Returns a pseudo-random number in [0, bound), for a bound of at most 2^32. The bias is at most bound / 2^32, which
+/// does not matter here.
 std::uint32_t below(std::uint64_t bound, std::uint64_t seed, std::uint64_t index) {
   return static_cast<std::uint32_t>((pattern::noise(seed, index) * bound) >> 32);
 }
 
-/// Larger than the L2 cache of any GPU so far.
+/// Bytes of memory to write in order to evict all other data from L2: larger than the L2 cache of any GPU so far.
 constexpr std::size_t kEvicting = 256 * MiB;
 
 std::size_t lines_in(std::size_t bytes) { return bytes / sizeof(ChaseLine); }
 
-/// Evicts from L2 the lines that were written last; otherwise some hops would hit the cache and others not.
+/// Evicts from L2 the lines that were written last. Without this, some hops of the first pass would hit the cache and
+/// others would not.
 void evict_from_cache(Device& device) { device.fill_and_wait(device.allocate_device(kEvicting), pattern::kPoison); }
 
 double clock_rate_of(const ChaseLog& log) {

@@ -17,7 +17,7 @@ namespace xferbench {
 /// uniformly at random (Sattolo's algorithm).
 std::vector<std::uint32_t> random_cycle(std::size_t count, std::uint64_t seed);
 
-/// The element reached from `from` after `hops` hops.
+/// Returns the element that is reached from `from` after `hops` hops.
 std::size_t walk(std::span<const std::uint32_t> next, std::size_t from, std::size_t hops);
 
 enum class ChaseMemory { device, host };
@@ -37,21 +37,22 @@ class PointerChase {
   /// line.
   const kernels::ChaseLog& pass(kernels::ChaseTimes times = kernels::ChaseTimes::each_hop,
                                 kernels::ChaseBlock block = {});
-  /// One pass per run; each hop is a sample of the part kLatency, in seconds.
+  /// A region that runs one pass; each hop is one sample of the region part kLatency, in seconds.
   [[nodiscard]] Region region();
-  /// One pass per multiprocessor in turn, because latency depends on the reader's location on the chip. Samples of
-  /// kLatency are the mean hop over all multiprocessors, those of kNearest and kFarthest the mean hop of the fastest
-  /// and slowest. Hops are not timed one by one: reading the clock would add some percent to a read over a link.
+  /// A region that runs one pass on each multiprocessor in turn, because latency depends on the reader's location on
+  /// the chip. Samples of kLatency are the mean hop over all multiprocessors; samples of kNearest and kFarthest are the
+  /// mean hop of the fastest and of the slowest multiprocessor. Hops are not timed one by one, because reading the
+  /// clock would add some percent to a read over a link.
   [[nodiscard]] Region region_of_all_multiprocessors();
   static constexpr const char* kNearest = "nearest";
   static constexpr const char* kFarthest = "farthest";
-  /// Number of distinct multiprocessors in the last region_of_all_multiprocessors(), as reported by the kernel; 0
-  /// before.
+  /// Returns the number of distinct multiprocessors in the last pass of region_of_all_multiprocessors(), as reported by
+  /// the kernel; 0 before the first pass.
   [[nodiscard]] std::size_t multiprocessors() const { return multiprocessors_; }
-  /// Multiprocessor clock of the last pass in Hz; 0 before the first.
+  /// Returns the clock rate of the multiprocessor in the last pass, in Hz; 0 before the first pass.
   [[nodiscard]] double clock_rate() const { return clock_rate_; }
 
-  /// Peak memory of the constructor.
+  /// Returns the memory that the constructor needs at its peak.
   static MemoryNeeds needs(ChaseMemory where, std::size_t bytes);
 
  private:
@@ -62,16 +63,16 @@ class PointerChase {
 
   Device& device_;
   std::vector<std::uint32_t> next_;
-  DeviceBuffer on_device_;  // on device_ or its owner; unused if on_host_ is used
+  DeviceBuffer on_device_;  // memory of `device_` or of the other GPU that owns it; unused if `on_host_` is used
   HostBuffer on_host_;
-  const kernels::ChaseLine* lines_ = nullptr;  // device address
+  const kernels::ChaseLine* lines_ = nullptr;  // device address of the first line
   HostBuffer log_memory_;
   kernels::ChaseLog* log_ = nullptr;
   Stream stream_;
   std::size_t at_ = 0;  // index of the line at which the next pass starts
   double clock_rate_ = 0;
   std::size_t multiprocessors_ = 0;
-  Stream owner_walks_;  // stream of the owner, if `cached`
+  Stream owner_walks_;  // stream in which the other GPU walks the lines into its L2, if `cached`
 };
 
 }  // namespace xferbench

@@ -17,26 +17,27 @@ using model::Chunk;
 
 namespace {
 
-/// If the device does not hold the whole payload, stages are timed in pieces of at least this size, so that the cost of
-/// an additional copy is negligible (0.05 % on an H200).
+/// Minimum bytes of a piece, the part of a payload that the device holds at once if it cannot hold all. Stages are
+/// timed piece by piece; at this size the cost of an additional copy is negligible (0.05 % on an H200).
 constexpr std::size_t kLeastPiece = 256 * MiB;
 
-/// scenarios/overlap/stages.cpp measures the cost of one more operation by cutting the payload into kPiecesForCosts
-/// pieces (at most one per row), if it has at least kLeastRowsForCosts rows and kLeastBytesForCosts bytes. With halo
-/// rows, each piece needs device memory for its own halo.
+/// scenarios/overlap/stages.cpp measures the cost of one more operation by cutting a payload of at least
+/// kLeastBytesForCosts bytes and kLeastRowsForCosts rows into kPiecesForCosts pieces (at most one per row). If the
+/// kernel has halo rows, each of these pieces needs device memory for its own halo.
 constexpr std::size_t kLeastRowsForCosts = 32;
 constexpr std::size_t kLeastBytesForCosts = MiB;
 constexpr std::size_t kPiecesForCosts = 64;
 
-/// Alignment of pieces in bytes: if only a part of a payload is moved, each piece begins at the same position in the
-/// pattern of moved bytes (PayloadPart::stride).
+/// Alignment of pieces in bytes. If only a part of the payload is really moved (PayloadPart), the moved bytes repeat at
+/// this stride, so each piece begins at the same position in that pattern.
 constexpr std::size_t kPieceAlignment = MiB;
 
-/// Minimum bytes of the device buffer in place: input and output of a stage share it, so it must hold two pieces even
-/// of a tiny payload.
+/// Minimum bytes of the device buffer if input and output share one buffer: it must hold an input and an output piece
+/// even for a tiny payload.
 constexpr std::size_t kLeastInPlace = 2 * kDeviceAlignment;
 
-/// Alignment of chunk lengths, in elements. Rows have any length, so they are not aligned.
+/// Returns the alignment of chunk lengths, in elements. Payloads in rows are cut between rows of any length, so their
+/// chunks are not aligned.
 std::size_t elements_alignment(const ChunkedWork::Shape& shape) {
   return shape.own && shape.own->row_bytes > 0 ? 1 : std::max<std::size_t>(1, kDeviceAlignment / shape.element_bytes());
 }
@@ -51,23 +52,23 @@ std::vector<Chunk> cut_one_round(const ChunkedWork::Shape& shape) {
   return in_elements(model::partition(shape.units(), shape.chunks, elements_alignment(shape), shape.growth), shape);
 }
 
-/// Bytes reserved on each side of a chunk for halo rows, rounded up so that the chunk itself is aligned.
+/// Returns the bytes reserved on each side of a chunk for halo rows, rounded up so that the chunk itself is aligned.
 std::size_t room_for_halo(const ChunkedWork::Shape& shape) {
   return shape.own ? aligned_on_device(shape.own->halo_bytes()) : 0;
 }
 
-/// Device memory of a chunk with its halo rows.
+/// Returns the bytes of device memory for a chunk of `elements` elements with its halo rows.
 std::size_t bytes_on_device(const ChunkedWork::Shape& shape, std::size_t elements) {
   return aligned_on_device(elements * shape.element_bytes()) + 2 * room_for_halo(shape);
 }
 
-/// Device memory of one slot; 0 if every chunk has a place of its own.
+/// Returns the bytes of one slot in device memory; 0 if every chunk has a place of its own.
 std::size_t slot_bytes(const ChunkedWork::Shape& shape) {
   if (shape.slots == 0 || shape.slots >= shape.chunks * shape.rounds) return 0;
   return bytes_on_device(shape, std::ranges::max(cut_one_round(shape), {}, &Chunk::count).count);
 }
 
-/// Byte offset of each chunk in the device buffers.
+/// Returns the byte offset of each chunk in the device buffers.
 std::vector<std::size_t> places_of(const ChunkedWork::Shape& shape, const std::vector<Chunk>& chunks) {
   const std::size_t slot = slot_bytes(shape);
   const std::size_t halo = room_for_halo(shape);
@@ -82,7 +83,8 @@ std::vector<std::size_t> places_of(const ChunkedWork::Shape& shape, const std::v
   return places;
 }
 
-/// Number of pieces whose halo rows the device must hold at the same time.
+/// Returns the number of chunks, or of pieces for measuring costs, whose halo rows the device must hold at the same
+/// time.
 std::size_t pieces_with_halo(const ChunkedWork::Shape& shape) {
   const std::size_t chunks =
       slot_bytes(shape) > 0 ? 1 : shape.chunks * shape.rounds;  // slots are accounted for separately
@@ -90,11 +92,11 @@ std::size_t pieces_with_halo(const ChunkedWork::Shape& shape) {
   return std::max(chunks, costs ? std::min(kPiecesForCosts, shape.units()) : 1);
 }
 
-/// Buffer size for a user's kernel, which also runs on the whole payload at once; in place, input and output of that
-/// run lie side by side.
+/// Returns the size of a device buffer for a user's kernel. The kernel also runs on the whole payload at once; in
+/// place, input and output of that run lie side by side in the same buffer.
 std::size_t device_bytes_for_own(const ChunkedWork::Shape& shape) {
   const std::size_t bytes = shape.bytes * shape.rounds;
-  if (shape.in_place) return 2 * aligned_on_device(bytes);  // in place there are no halo rows
+  if (shape.in_place) return 2 * aligned_on_device(bytes);  // kernels that work in place have no halo rows
   if (shape.own->halo_rows == 0) return aligned_on_device(bytes);
   return aligned_on_device(bytes) + pieces_with_halo(shape) * (2 * room_for_halo(shape) + kDeviceAlignment);
 }
@@ -244,7 +246,8 @@ void ChunkedWork::copy_all_out(StreamView stream, std::size_t parts) {
 }
 
 void ChunkedWork::run_blocking(StreamView default_stream) {
-  // The stages run one after another and may share memory, so pieces need room for one buffer only, even in place.
+  // The stages of a piece run one after another and may share memory, so each piece needs space for one buffer only,
+  // even in place.
   const std::size_t at = in_place_of_pieces();
   const std::size_t step = shape_.own ? elements() : payload_->shape().device_bytes / kElement;
   for (const Chunk& piece : pieces_of(step)) {
@@ -299,7 +302,8 @@ void ChunkedWork::check_chunked(const std::string& what) {
 
 void ChunkedWork::require_chunkable() {
   if (!shape_.own) return;
-  static_cast<void>(payload_->expected_bytes());  // throws if the kernel is not even deterministic without chunks
+  static_cast<void>(
+      payload_->expected_bytes());  // throws if two runs of the kernel on the whole payload have different output
   payload_->poison_all();
   const Stream stream = device_.make_stream(StreamKind::nonblocking);
   for (std::size_t i = 0; i < chunks_.size(); ++i) {

@@ -20,13 +20,14 @@
 
 namespace xferbench {
 
-/// One way of cutting a payload into chunks, and of placing them in device buffers ("slots") that are reused in turn.
+/// One way of cutting a payload into chunks and of placing the chunks in device buffers, called slots, which the chunks
+/// reuse in turn.
 class ChunkedWork {
  public:
   static constexpr std::size_t kElement = Payload::kElement;
 
   struct Shape {
-    std::size_t bytes = 0;   ///< size of one round per direction; a whole number of elements
+    std::size_t bytes = 0;   ///< bytes per direction in one round; a whole number of elements
     std::size_t chunks = 1;  ///< chunks per round
     double growth = 1;       ///< length of each chunk divided by that of the previous one
     std::size_t rounds = 1;  ///< number of payloads processed one after another
@@ -38,19 +39,21 @@ class ChunkedWork {
     std::size_t kernels_per_chunk = 1;
     unsigned blocks = 0;  ///< grid size of each kernel; 0: one thread per four elements
     std::uint64_t seed = 0;
-    bool costs = true;  ///< whether the case also measures the cost of operations, with the same payload
-    const char* in_one_piece = "--strategy serial";  ///< flag to suggest for a kernel that cannot be chunked
+    bool costs = true;  ///< whether the device buffers must also suffice for measuring the cost of operations
+    const char* in_one_piece =
+        "--strategy serial";  ///< flag that an error suggests for a kernel that cannot be chunked
 
     [[nodiscard]] std::size_t element_bytes() const { return own ? own->element_bytes() : kElement; }
-    /// Bytes that must stay in one chunk: one row, or one element.
+    /// Bytes of a unit, the smallest part of the payload that must stay in one chunk: a row, or an element if there are
+    /// no rows.
     [[nodiscard]] std::size_t unit_bytes() const {
       return own && own->row_bytes > 0 ? own->row_bytes : element_bytes();
     }
-    /// `least` bytes, rounded up to whole units of unit_bytes().
+    /// Returns `least` bytes, rounded up to a multiple of unit_bytes().
     [[nodiscard]] std::size_t in_units(std::size_t least) const {
       return (least + unit_bytes() - 1) / unit_bytes() * unit_bytes();
     }
-    /// Units per round.
+    /// Number of units (rows or elements) in one round.
     [[nodiscard]] std::size_t units() const { return bytes / unit_bytes(); }
     [[nodiscard]] Shape seeded(std::uint64_t other) const {
       Shape shape = *this;
@@ -59,50 +62,51 @@ class ChunkedWork {
     }
   };
 
-  /// Returns why this payload cannot be cut in this way on the given device (null: on any device), in words of the
-  /// flags; nothing if it can.
+  /// Returns why this payload cannot be cut in this way on a device with capabilities `can` (null: on any device);
+  /// nothing if it can. The reason names the flags to change.
   static std::optional<SkipReason> skip_reason(const Shape& shape, const Capabilities* can);
-  /// The sizes of the payload buffers that this way of cutting requires.
+  /// Returns the sizes of the payload buffers that this way of cutting requires.
   static Payload::Shape payload_of(const Shape& shape);
   static MemoryNeeds needs(const Shape& shape) { return Payload::needs(payload_of(shape)); }
 
-  /// Uses `payload`, whose device buffers must be at least as large as payload_of() says, or allocates one. Also loads
-  /// the kernel.
+  /// Uses the buffers of `payload`, whose device buffers must be at least as large as payload_of() says, or allocates a
+  /// payload if it is null. Also loads the kernel.
   ChunkedWork(Device& device, const Shape& shape, std::shared_ptr<Payload> payload = nullptr);
 
   /// Chunks of all rounds, in order.
   [[nodiscard]] std::span<const model::Chunk> chunks() const { return chunks_; }
   [[nodiscard]] const Shape& shape() const { return shape_; }
-  /// Bytes of all rounds, per direction.
+  /// Bytes of all rounds together, per direction.
   [[nodiscard]] std::size_t bytes() const { return shape_.bytes * shape_.rounds; }
   [[nodiscard]] std::size_t elements() const { return bytes() / shape_.element_bytes(); }
   [[nodiscard]] std::uint32_t work() const { return shape_.work; }
   void set_work(std::uint64_t work) { shape_.work = static_cast<std::uint32_t>(work); }
   [[nodiscard]] const std::shared_ptr<Payload>& payload() const { return payload_; }
 
-  /// Name for profiler marks, for example "chunk 7". Stored, so that a mark adds no work to the submission.
+  /// Returns the name of chunk `index` for profiler marks, for example "chunk 7". Names are stored, so that a mark adds
+  /// no work to the submission.
   [[nodiscard]] const char* name(std::size_t index) const { return names_[index].c_str(); }
 
-  // Enqueue one of the three stages of chunk `index`.
+  // Enqueues the copy of chunk `index` to the device.
   void copy_in(std::size_t index, StreamView stream) { stream.copy(input(index)); }
-  /// Enqueues kernels_per_chunk kernels.
+  /// Enqueues the Shape::kernels_per_chunk kernels of chunk `index`.
   void launch(std::size_t index, StreamView stream);
   void copy_out(std::size_t index, StreamView stream) { stream.copy(output(index)); }
-  /// The copies of a chunk, for callers that submit several at once.
+  /// The two copies of chunk `index`, for callers that submit the copies of several chunks in one call.
   [[nodiscard]] Copy input(std::size_t index) const;
   [[nodiscard]] Copy output(std::size_t index) const;
   /// Enqueues a kernel on one element or one row: its duration is almost only launch cost.
   void launch_empty(StreamView stream);
 
-  // Enqueue one stage of the whole payload, in as few operations as the device buffers allow: one, if they hold all of
-  // it. `parts` cuts each copy further, into equal parts of at least one unit.
+  // These functions enqueue one stage of the whole payload in as few operations as possible: one if the device buffers
+  // hold the whole payload. `parts` cuts each copy further into equal parts, of at least one unit (unit_bytes()).
   void copy_all_in(StreamView stream, std::size_t parts = 1);
   void launch_all(StreamView stream);
   void copy_all_out(StreamView stream, std::size_t parts = 1);
   [[nodiscard]] std::size_t operations_for_all() const { return pieces().size(); }
-  /// Runs all three stages with blocking copies, piece after piece.
+  /// Runs all three stages with blocking copies, one piece after another.
   void run_blocking(StreamView default_stream);
-  /// Enqueues one kernel that accesses the host's memory directly.
+  /// Enqueues one kernel that reads and writes the payload in host memory directly.
   void launch_on_host_memory(StreamView stream, unsigned blocks);
 
   void prepare() { payload_->prepare(); }
@@ -111,30 +115,34 @@ class ChunkedWork {
   /// Poisons the memory that copy_all_in() writes, or that copy_all_out() reads.
   void poison_stage_input() { payload_->poison_device(payload_->device_in(), in_place_of_pieces() + piece_bytes()); }
   void poison_stage_output() { payload_->poison_device(payload_->device_out() + out_place(), piece_bytes()); }
-  /// Checks the host's output. Throws VerificationError, whose message begins with `what`.
+  /// Checks the output in host memory. Throws VerificationError, whose message begins with `what`, if the output is
+  /// wrong.
   void check(const std::string& what) const;
-  /// Like check(), after the chunks were processed. If the cause is a kernel that cannot be chunked, the error says so.
+  /// Like check(), for output of the chunked pipeline. If the cause of wrong output is a kernel that cannot be chunked,
+  /// the error says so.
   void check_chunked(const std::string& what);
-  /// After wrong output of a user's kernel: runs the chunks strictly one after another and checks again. Throws
-  /// VerificationError if that output is wrong, too, because the kernel cannot be chunked like this, or if the kernel
-  /// is not deterministic. No effect for built-in kernels.
+  /// Called after wrong output of a user's kernel: runs the chunks strictly one after another and checks again. Throws
+  /// VerificationError if that output is wrong, too, because then the kernel cannot be chunked like this, or if the
+  /// kernel is not deterministic. No effect for built-in kernels.
   void require_chunkable();
-  /// Like check(), for output of copy_all_in(), launch_all() and copy_all_out(). If the payload has several pieces,
-  /// they share device memory, so each element is compared with the one that was stored last in its place.
+  /// Like check(), for the output of copy_all_in(), launch_all() and copy_all_out(). If the device holds only a piece
+  /// of the payload at a time, the pieces overwrite each other there, so each element is compared with the element that
+  /// was stored last in the same place.
   void check_stages(const std::string& what) const;
-  /// Check what copy_all_in() or launch_all() has left on the device. Both overwrite the host's output.
+  /// The next two functions check the data that copy_all_in() or launch_all() has left on the device. Both overwrite
+  /// the host's output buffer.
   void check_stage_input(const std::string& what);
   void check_stage_output(const std::string& what, StreamView stream);
   /// Whether each element has its own place on the device, so that copy_all_out() returns the right output after any
   /// computation of all elements, not only after launch_all().
   [[nodiscard]] bool holds_all_output() const { return pieces().size() == 1 && !shape_.in_place; }
-  /// Expected output of a built-in kernel.
+  /// Returns the expected output of a built-in kernel for one element.
   [[nodiscard]] float expected(std::size_t element) const { return payload_->expected(element, shape_.work); }
-  /// The host's output for one chunk.
+  /// Returns the bytes of the host's output buffer that belong to `chunk`.
   [[nodiscard]] std::span<const std::byte> output(const model::Chunk& chunk) const {
     return bytes_of(chunk, payload_->host_out());
   }
-  /// The chunk's range of a buffer that holds the whole payload.
+  /// Returns the bytes of `chunk` in a buffer `all` that holds the whole payload.
   [[nodiscard]] std::span<const std::byte> bytes_of(const model::Chunk& chunk, const std::byte* all) const {
     return {all + chunk.first * shape_.element_bytes(), chunk.count * shape_.element_bytes()};
   }
@@ -151,15 +159,16 @@ class ChunkedWork {
   /// Throws VerificationError unless all bytes are equal to those at `right`; NaNs are compared by their bytes, too.
   void compare(std::span<const std::byte> bytes, const std::byte* right, const std::string& what) const;
   [[nodiscard]] Copy copy(Direction direction, const model::Chunk& chunk, std::size_t place) const;
-  /// Copies all pieces, each to or from the same device offset.
+  /// Enqueues the copies of all pieces, each to or from the same device offset.
   void copy_all(Direction direction, std::size_t place, std::size_t parts, StreamView stream);
-  /// Parts of the whole payload that fit in the device buffers at once. In place, input and output of a stage share one
-  /// buffer.
+  /// Returns the pieces: the parts of the whole payload that fit in the device buffers at once. In place, the input and
+  /// the output of a piece share one buffer.
   [[nodiscard]] std::vector<model::Chunk> pieces() const { return pieces_of(piece_elements()); }
   [[nodiscard]] std::vector<model::Chunk> pieces_of(std::size_t step) const;
   [[nodiscard]] std::size_t piece_elements() const;
   [[nodiscard]] bool is_one_piece() const { return piece_elements() == elements(); }
-  /// The last element of the payload that was stored in the same place as element `i`, after all pieces were processed.
+  /// Returns the index of the last element that was stored in the same place as element `i` when all pieces have been
+  /// processed.
   [[nodiscard]] std::size_t last_in_place_of(std::size_t i) const;
   [[nodiscard]] std::size_t piece_bytes() const { return piece_elements() * shape_.element_bytes(); }
   [[nodiscard]] std::size_t in_place_of_pieces() const { return Payload::halo_room(payload_->shape()); }

@@ -13,27 +13,31 @@ namespace xferbench {
 
 namespace {
 
-constexpr std::uint64_t kLong = 64 * MiB;  // minimum bytes of a pass per direction; with less, other traffic matters
-// Sufficient bytes per direction of all passes: 40 ms at Gen5 x16, so counter delays are negligible.
+constexpr std::uint64_t kLong =
+    64 * MiB;  // minimum bytes of a pass per direction; in shorter passes, other traffic on the link would matter
+// Number of bytes per direction, over all passes, that is enough: 40 ms on PCIe 5.0 x16, so the counter's delay is
+// negligible.
 constexpr std::uint64_t kEnough = 2048 * MiB;
-// Bytes per direction of all passes: keeps a 32-bit counter from wrapping twice. With packets of 128 bytes in both
-// directions, each payload byte puts 1.375 bytes on the link, and 0.06 more if acknowledgements are counted.
+// Maximum number of bytes per direction over all passes, so that a 32-bit counter cannot wrap twice. With packets of
+// 128 bytes in both directions, each payload byte puts 1.375 bytes on the link, and 0.06 more if acknowledgements are
+// counted.
 constexpr std::uint64_t kMost = 2816 * MiB;
 
-/// Increase of a counter that wraps at 2^32 bytes (NVML: "can be wrapped"). The result is also right if it wraps at a
-/// larger power of two.
+/// Returns the increase of a counter that wraps at 2^32 bytes (NVML: "can be wrapped"). The result is also right if the
+/// counter wraps at a larger power of two.
 double grown(double before, double after) {
   constexpr double kTurn = 4294967296.0;
   const double less = std::fmod(after - before, kTurn);
   return less < 0 ? less + kTurn : less;
 }
 
-/// Enough passes for kEnough bytes, but not so many that a counter could wrap more than once.
+/// Returns the number of passes: enough to move kEnough bytes, but so few that a counter cannot wrap more than once.
 std::uint64_t passes_of(std::uint64_t one_way) {
   return std::min((kEnough + one_way - 1) / one_way, std::max<std::uint64_t>(1, kMost / one_way));
 }
 
-/// Bytes on the link during `passes` passes; nothing if not all of them ran or the driver has no counters.
+/// Returns the bytes on the link during `passes` passes of the region; nothing if not all of them ran or the driver has
+/// no counters.
 std::optional<LinkBytes> carried(const RunContext& bench, const Region& region, std::uint64_t passes) {
   const auto before = bench.device.link_bytes();
   if (!before) return std::nullopt;

@@ -9,16 +9,16 @@
 
 namespace xferbench {
 
-/// Payload bytes of one run of a region.
+/// Payload bytes per direction in one pass of a region.
 struct LinkPayload {
   std::uint64_t to_gpu = 0;
   std::uint64_t to_host = 0;
 };
 
-/// Runs long passes again, untimed, while the driver counts the bytes on the link. Adds metrics link_to_gpu and
-/// link_to_host: bytes on the link per payload byte in one direction, each with the prediction of model/pcie.hpp. Adds
-/// nothing if the driver does not count, or if passes are so short that other traffic would matter. Traffic of other
-/// programs is counted, too.
+/// Runs further passes of the region, untimed, while the driver counts the bytes on the link. Adds the metrics
+/// link_to_gpu and link_to_host: bytes on the link per payload byte in that direction, each with the prediction of
+/// model/pcie.hpp. Adds nothing if the driver has no counters, or if passes are so short that other traffic would
+/// matter. The counters include traffic of other programs.
 void report_link_traffic(const RunContext& bench, const Region& region, LinkPayload payload, Result& result);
 
 }  // namespace xferbench

@@ -32,7 +32,7 @@ std::vector<std::string> words_in(const std::string& text) {
   return {std::istream_iterator<std::string>(words), std::istream_iterator<std::string>()};
 }
 
-/// A file opened for reading, or the reason why it cannot be.
+/// A file opened for reading, or the reason why it cannot be opened.
 struct KernelFile {
   Descriptor file;
   std::size_t bytes = 0;
@@ -59,7 +59,7 @@ KernelFile opened(const std::string& path) {
   return kernel;
 }
 
-/// Throws InputError if the file cannot be read.
+/// Returns the content of the file. Throws InputError if the file cannot be read.
 std::string content_of(const std::string& path) {
   const KernelFile kernel = opened(path);
   const auto refuse = [&path](const std::string& why) {
@@ -73,7 +73,7 @@ std::string content_of(const std::string& path) {
   return content;
 }
 
-/// Writes the value to `at` in native byte order.
+/// Writes `bits` to address `at` in native byte order.
 template <class Unsigned>
 void write_bits(Unsigned bits, std::byte* at) {
   std::memcpy(at, &bits, sizeof(bits));

@@ -12,16 +12,16 @@
 
 namespace xferbench {
 
-/// The alignment of cudaMalloc. On an H200, copies that start at an odd multiple of 128 bytes or less cost up to 1 % of
-/// the pipeline's rate (docs/lab/overlap.md).
+/// Alignment of buffers on the device in bytes, the same as of cudaMalloc. On an H200, copies that start at an odd
+/// multiple of 128 bytes or less cost up to 1 % of the pipeline's rate (docs/lab/overlap.md).
 inline constexpr std::size_t kDeviceAlignment = 256;
 constexpr std::size_t aligned_on_device(std::size_t bytes) {
   return (bytes + kDeviceAlignment - 1) / kDeviceAlignment * kDeviceAlignment;
 }
 
-/// The buffers of a payload, which several ways of chunking may share: page-locked host buffers of the full size, and
-/// device buffers that may be smaller. For a user's kernel with halo rows, the host input is preceded and followed by
-/// rows of zeros, and the device buffers have room for halo rows around every chunk.
+/// Owns the buffers of a payload, which several ways of chunking may share: page-locked host buffers of the full size,
+/// and device buffers that may be smaller. For a user's kernel with halo rows, the host input is preceded and followed
+/// by rows of zeros, and the device buffers have space for halo rows around every chunk.
 class Payload {
  public:
   static constexpr std::size_t kElement = sizeof(float);
@@ -41,17 +41,17 @@ class Payload {
   static MemoryNeeds needs(const Shape& shape);
 
   Payload(Device& device, const Shape& shape) : Payload(device, shape, device) {}
-  /// `near`: the GPU whose NUMA node the host buffers are allocated on.
+  /// The host buffers are allocated on the NUMA node of GPU `near`.
   Payload(Device& device, const Shape& shape, Device& near);
 
   [[nodiscard]] const Shape& shape() const { return shape_; }
-  // First byte of the payload, after the rows of zeros if there are any.
+  // Address of the payload's first byte in the input buffer, after the rows of zeros if there are any.
   [[nodiscard]] std::byte* host_in() const { return host_in_.data + halo_room(shape_); }
   [[nodiscard]] std::byte* host_out() const { return host_out_.data; }
-  // Device buffers of device_bytes each.
+  // Addresses of the device buffers, which have Shape::device_bytes bytes each.
   [[nodiscard]] std::byte* device_in() const { return device_in_.data; }
   [[nodiscard]] std::byte* device_out() const { return shape_.in_place ? device_in() : device_out_.data; }
-  /// The kernel's second input, of the full size on the device; null if it has none.
+  /// The kernel's second input, for all elements, in device memory; null if the kernel has none.
   [[nodiscard]] const float* addends() const { return reinterpret_cast<const float*>(addends_.data); }
   /// The user's kernel; null for a built-in one.
   [[nodiscard]] const LoadedKernel* own_kernel() const { return own_kernel_; }
@@ -66,14 +66,14 @@ class Payload {
   /// Poisons part of a device buffer.
   void poison_device(std::byte* first, std::size_t bytes);
   void poison_all();
-  /// For built-in kernels: the input, and the expected output after `work` operations.
+  /// The input of a built-in kernel, and its expected output after `work` operations, for one element.
   [[nodiscard]] float input(std::size_t element) const;
   [[nodiscard]] float expected(std::size_t element, std::uint32_t work) const;
-  /// For a user's kernel: its output for the whole payload. Throws VerificationError if two runs of the kernel
+  /// Returns the output of a user's kernel for the whole payload. Throws VerificationError if two runs of the kernel
   /// differed.
   [[nodiscard]] const std::byte* expected_bytes() const;
 
-  /// Bytes reserved before and after the payload for halo rows, on host and device.
+  /// Returns the bytes reserved before and after the payload for halo rows, on host and device.
   static std::size_t halo_room(const Shape& shape);
 
  private:
@@ -89,8 +89,8 @@ class Payload {
   PayloadPart part_;
   DeviceBuffer device_in_;
   DeviceBuffer device_out_;  // not allocated if the shape is in_place
-  DeviceBuffer addends_;     // for vector-add only
-  HostBuffer expected_;      // for a user's kernel only
+  DeviceBuffer addends_;     // second vector of the vector-add kernel; unused by other kernels
+  HostBuffer expected_;      // expected output of a user's kernel; unused for built-in kernels
   bool repeats_ = true;      // whether two runs of the user's kernel gave the same output
 };
 

@@ -15,7 +15,7 @@ namespace xferbench {
 /// support it.
 class PeerAccess {
  public:
-  /// Each of `devices` gets access to each of `peers`.
+  /// Gives each of `devices` access to the memory of each of `peers`.
   PeerAccess(std::span<Device* const> devices, std::span<Device* const> peers) {
     for (Device* device : devices) {
       for (Device* peer : peers) {
@@ -23,7 +23,7 @@ class PeerAccess {
       }
     }
   }
-  /// Each of `devices` gets access to all others.
+  /// Gives each of `devices` access to the memory of all the others.
   explicit PeerAccess(std::span<Device* const> devices) : PeerAccess(devices, devices) {}
 
  private:

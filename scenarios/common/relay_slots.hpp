@@ -10,20 +10,21 @@
 
 namespace xferbench {
 
-/// Slots in the memory of a helper GPU. Each copy between the host and another GPU goes into a slot over one link, by
-/// one stream, and out of it over the other link, by a second stream. Events order them: a copy into a slot waits for
-/// the copy that emptied it, and a copy out of it waits for the copy that filled it. The helper needs peer access to
-/// the other GPU.
+/// Owns slots (buffers) in the memory of a helper GPU that relays copies between the host and another GPU. Each such
+/// copy goes into a slot over one link, in one stream, and out of the slot over the other link, in a second stream.
+/// Events order them: a copy into a slot waits until the previous copy out of the slot has ended, and a copy out of a
+/// slot waits until the copy into it has ended. The helper needs peer access to the other GPU.
 class RelaySlots {
  public:
-  /// One slot per element of `slots`, with that many bytes, aligned to kAlignment as a separate allocation would be.
+  /// Creates one slot per element of `slots`, which gives its bytes. Each slot is aligned to kAlignment, as a separate
+  /// allocation would be.
   RelaySlots(Device& helper, std::span<const std::uint64_t> slots);
   static constexpr std::uint64_t kAlignment = 256;
 
-  /// Enqueues copy `c`, between the host and memory of the other GPU, as number `turn` of a pass. Uses slot turn modulo
-  /// the number of slots, which must be at least as large as the copy.
+  /// Enqueues copy `c` between the host and memory of the other GPU. `turn` numbers the copies of a pass; the copy uses
+  /// slot `turn` modulo the number of slots, which must be at least as large as the copy.
   void pass_on(const Copy& c, std::size_t turn);
-  /// Event recorded when copy number `turn` has arrived at its destination.
+  /// Returns the event that is recorded when copy number `turn` has arrived at its destination.
   [[nodiscard]] EventView arrived(std::size_t turn) const { return drained_[turn % drained_.size()]; }
   /// The streams for copies into the slots and out of them.
   [[nodiscard]] StreamView fill() const { return fill_; }

@@ -18,18 +18,18 @@ namespace xferbench {
 
 namespace {
 
-/// Measurement `name` for comparison with the pipeline: the series with as many passes per sample as the pipeline, if
-/// it was measured, else the plain one.
+/// Returns measurement `name` for comparison with the pipeline: the series with as many passes per sample as the
+/// pipeline if it was measured, else the series with the plain name.
 const Measurement& alike(const Result& result, const std::string& name) {
   const Measurement* repeated = result.measurement(name + kAlikeSuffix);
   return repeated != nullptr ? *repeated : result.needed_measurement(name);
 }
 
-/// Names of the measurements, in the order of model::Stages. The last one is missing with several GPUs, or if times are
-/// too short for the clock.
+/// Names of the stages' measurements, in the order of model::Stages. The last one is missing with several GPUs, or if
+/// times are too short for the clock.
 constexpr std::array<const char*, 6> kStages{"h2d", "kernel", "d2h", "both", kBothChunked, kAtBothRates};
 
-/// time_of(measurement) of each stage; 0 for stages that were not measured.
+/// Returns time_of(measurement) of each stage; 0 for stages that were not measured.
 template <class TimeOf>
 model::Stages stage_times(const Result& result, const TimeOf& time_of) {
   const auto time = [&](std::size_t stage) {
@@ -42,8 +42,8 @@ model::Stages stages_alike(const Result& result) {
   return stage_times(result, [](const Measurement& m) { return m.median; });
 }
 
-/// Resamples whole rounds, in which pipeline and stages were sampled together, so noise that affects all of them alike
-/// cancels.
+/// Adds a bootstrap confidence interval of the efficiency. Resamples whole sampling rounds: in a round the pipeline and
+/// the stages are sampled one after another, so noise that affects all of them alike cancels.
 void add_interval_of_efficiency(unsigned copy_engines, Result& result) {
   const Measurement& pipeline = result.needed_measurement("pipeline");
   std::size_t rounds = pipeline.samples.size();
@@ -124,7 +124,7 @@ void derive(const OverlapCase& o, unsigned copy_engines, Result& result) {
   result.add("duplex_ratio", model::duplex_ratio(s), "1");
   result.add("kernel_to_h2d", s.kernel / s.h2d, "1");
   if (result.measurement("one-round") != nullptr) {
-    // Time of each further round: the time for filling and draining occurs only once.
+    // Time of each further round of the payload after the first: filling and draining the pipeline occur only once.
     const double round = (makespan - alike(result, "one-round").median) / static_cast<double>(o.work.rounds - 1);
     result.add("steady_round_time", round, "s");
     if (round > 0) result.add("steady_bandwidth", 2e-9 * static_cast<double>(o.work.bytes) / round, "GB/s");
@@ -148,7 +148,7 @@ void add_costs(const StageCosts& costs, Result& result) {
     if (cost.duplex_overhead != 1) result.add(stage + "_duplex_overhead", cost.duplex_overhead, "1");
   };
   add("h2d", c.h2d), add("kernel", c.kernel), add("d2h", c.d2h);
-  // Mean of the three kinds of hand-over; older versions reported only this.
+  // Mean of the three kinds of hand-over between engines; older versions reported only this mean.
   const auto mean = [](const model::Handoff& h) { return (h.copy_to_kernel + h.kernel_to_copy + h.copy_to_copy) / 3; };
   result.add("hand_over", mean(c.handoff), "s");
   result.add("event_hand_over", mean(costs.across_streams.handoff), "s");

@@ -9,21 +9,22 @@
 
 namespace xferbench {
 
-/// Adds which kernel ran: the amount of work of a built-in one, or the labels of a user's kernel.
+/// Adds to the result which kernel ran: the amount of work of a built-in kernel, or the labels of a user's kernel.
 void add_kernel(const ChunkedWork& work, bool verified, Result& result);
 
-/// Declares the measurements of regions with Region::same_batch, which derive() compares with the makespan.
+/// Declares the measurements of regions that have Region::same_batch set, which derive() compares with the makespan.
 std::span<const MetricDeclaration> alike_metrics();
 
 /// Adds bandwidths, limit and efficiency, and warnings about unreliable ones, from the measurements of pipeline and
-/// stages. `o`: the case with the payload of all GPUs together.
+/// stages. With several GPUs, `o` is the case with the payload of all GPUs together.
 void derive(const OverlapCase& o, unsigned copy_engines, Result& result);
 
-/// Adds the comparison with measurement one-gpu: the case's payload on the first GPU alone, through its own link.
+/// Adds the comparison with measurement one-gpu: the same payload as in the case, on the first GPU alone and through
+/// its own link.
 void derive_versus_one_gpu(const OverlapCase& o, Result& result);
 
-/// Adds the predictions of the pipeline model. `o`: the case with the payload of the one GPU whose costs are given.
-/// Adds nothing after Ctrl-C.
+/// Adds the predictions of the pipeline model for one GPU. `costs` are the costs on that GPU, and `o` is the case with
+/// the payload of that GPU alone. Adds nothing after Ctrl-C.
 void explain_makespan(const OverlapCase& o, const StageCosts& costs, Result& result);
 
 }  // namespace xferbench

@@ -15,14 +15,14 @@ namespace xferbench {
 
 namespace {
 
-/// Chunks that the device holds at once; 0: all.
+/// Returns the number of chunks that the device holds at once; 0: all chunks.
 std::size_t slots(const Case& c, const PipelineShape& pipeline) {
   if (pipeline.strategy == Strategy::streams) return pipeline.streams;
   if (pipeline.strategy == Strategy::multipath) return 0;  // --slots applies to the helpers
   return c.count_or("slots", pipeline.strategy == Strategy::double_buffer ? 2 : 0);
 }
 
-/// Bytes of each unit that the model schedules: chunks, or for Strategy::batch whole batches.
+/// Returns the bytes of each item that the model schedules: a chunk, or a whole batch for Strategy::batch.
 std::vector<double> chunk_bytes(const OverlapCase& c) {
   const auto chunks = cut(c.work);
   const std::size_t group = c.pipeline.strategy == Strategy::batch ? c.pipeline.batch : 1;
@@ -38,12 +38,14 @@ std::vector<double> chunk_bytes(const OverlapCase& c) {
   return bytes;
 }
 
-/// The dependencies between chunks; nothing if the model does not cover the case.
+/// Returns the dependencies between chunks, as input of the pipeline model; nothing if the model does not cover the
+/// case.
 std::optional<model::Arrangement> arrangement(const OverlapCase& c) {
   if (c.work.blocks != 0 || !has_costs(c.work)) return std::nullopt;
   model::Arrangement a;
   const std::size_t group = c.pipeline.strategy == Strategy::batch ? c.pipeline.batch : 1;
-  // In units of groups: a group reuses the slots of the group this many groups earlier, for which its last chunk waits.
+  // Number of groups of chunks that the slots hold. A group reuses the slots of the group this many groups earlier, and
+  // waits for the last chunk of that group.
   const std::size_t slots = c.work.slots == 0 ? 0 : std::max<std::size_t>(1, c.work.slots / group);
   switch (c.pipeline.strategy) {
     case Strategy::streams:
@@ -65,10 +67,11 @@ std::optional<model::Arrangement> arrangement(const OverlapCase& c) {
   return a;
 }
 
-/// Costs of the operations of this pipeline.
+/// Selects those measured costs that apply to the operations of this case's pipeline. `gated`: the pass is timed behind
+/// a gate, which hides the host's submission.
 model::StageCosts costs_of(const StageCosts& measured, const OverlapCase& c, bool gated) {
   const bool streams = c.pipeline.strategy == Strategy::streams;
-  // Edges of a graph are not events: they cost as much as the order within a stream.
+  // In a graph, a dependency between operations is not an event: it costs as much as the order within a stream.
   const bool events = !streams && !c.pipeline.graph;
   model::StageCosts costs = streams ? measured.in_turns : events ? measured.across_streams : measured.in_stream;
   const std::size_t batch = std::min(c.pipeline.batch, c.work.chunks * c.work.rounds);
@@ -76,14 +79,13 @@ model::StageCosts costs_of(const StageCosts& measured, const OverlapCase& c, boo
   const double kernels = static_cast<double>(c.work.kernels_per_chunk) * group;
   costs.kernel.per_operation *= kernels;
   costs.submit_kernel *= kernels;
-  if (events) {  // two calls (record and wait) per hand-over, and with slots one wait before and one record after each
-                 // use
+  if (events) {  // host calls per hand-over: record and wait; per slot and use: a wait before, a record after
     const double slots = c.work.slots != 0 ? group * measured.event_call : 0;
     costs.submit_h2d += 2 * measured.event_call + slots;
     costs.submit_kernel += 2 * (measured.event_call + slots);
     costs.submit_d2h += slots;
   }
-  if (!gated) costs.start = 0;  // hidden, as the host is still submitting
+  if (!gated) costs.start = 0;  // the GPU's start is hidden, because the host is still submitting
   if (gated || c.pipeline.graph) costs.submit_h2d = costs.submit_kernel = costs.submit_d2h = 0;
   return costs;
 }
@@ -98,13 +100,14 @@ double serial_time(const StageCosts& costs, const OverlapCase& c) {
 
 constexpr std::array<std::size_t, 9> kChunks{4, 8, 16, 24, 32, 48, 64, 128, 256};
 
-/// All variants of `c` with the same strategy: other chunk counts, growths, and streams or slots.
+/// Returns all variants of case `c` with the same strategy but other chunk counts, growths, and numbers of streams or
+/// slots.
 std::vector<OverlapCase> neighbours(const OverlapCase& c) {
   constexpr std::array<double, 5> kGrowths{1, 1.03, 1.04, 1.05, 1.06};
   constexpr std::array<std::size_t, 5> kPlaces{2, 3, 4, 8, 16};
   const bool streams = c.pipeline.strategy == Strategy::streams;
   const std::size_t places_now = streams ? c.pipeline.streams : c.work.slots;
-  // A batch needs a slot for each of its chunks, so only multiples are useful.
+  // A batch needs one slot for each of its chunks, so only multiples of the batch size are useful numbers of slots.
   const std::size_t least = c.pipeline.strategy == Strategy::batch ? c.pipeline.batch : 1;
   std::vector<std::size_t> places{places_now};
   if (places_now > 0) {
@@ -164,7 +167,7 @@ OverlapCase overlap_case(const Case& c) {
             .own = own_kernel_of(c, c.count("size")),
             .work = static_cast<std::uint32_t>(c.count_or("work", 1)),
             .kernels_per_chunk = c.count_or("kernels-per-chunk", 1),
-            .blocks = has_chunks ? o.pipeline.blocks : 0};  // other strategies launch no kernel per chunk
+            .blocks = has_chunks ? o.pipeline.blocks : 0};  // strategies without chunks launch a single kernel
   if (c.has("kernel")) o.work.op = c.one_of<kernels::ElementwiseOp>("kernel", kernels::kElementwiseNames);
   if (c.has("balance")) o.balance = c.real("balance");
   o.sizes_kernels = c.has("blocks") || c.has("kernels-per-chunk");

@@ -35,27 +35,28 @@ struct OverlapCase {
   PipelineShape pipeline;
   std::optional<double> balance{};  ///< requested ratio of kernel time to H2D time; work.work is 1 until choose_work()
   bool sizes_kernels = false;       ///< whether --blocks or --kernels-per-chunk was given
-  std::optional<Split> split{};     ///< how several GPUs that all compute share the work; nothing: one GPU computes
-  std::size_t gpus = 1;             ///< number of GPUs used
+  std::optional<Split> split{};  ///< how several GPUs that all compute share the work; nothing: only one GPU computes
+  std::size_t gpus = 1;          ///< number of GPUs used
 
-  /// Whether kernels of different streams may run concurrently, and can be measured alone; in a graph they cannot.
+  /// Whether kernels of different streams may run concurrently, so that their concurrency is measured. It cannot be
+  /// measured in a graph.
   [[nodiscard]] bool kernels_may_share_gpu() const {
     return sizes_kernels && pipeline.strategy == Strategy::streams && !pipeline.graph;
   }
-  /// One GPU computes, the others relay chunks.
+  /// Whether one GPU computes while other GPUs relay some of its chunks.
   [[nodiscard]] bool uses_peer_relay() const { return pipeline.strategy == Strategy::multipath; }
 };
 OverlapCase overlap_case(const Case& c);
 
-/// The case on all GPUs of the run, if several were requested.
+/// Returns the case for all GPUs of the run if several were requested, else the case itself.
 std::vector<Case> expand_overlap(const Case& c, const GpusOfRun& gpus);
 
-/// Whether the model covers the case. It does not cover kernels on host memory, grids so small that kernels run
-/// concurrently, and payloads too small to measure operation costs.
+/// Whether the pipeline model covers the case. It does not cover kernels on host memory, grids so small that kernels
+/// run concurrently, and payloads too small to measure the costs of operations.
 bool modelled(const OverlapCase& c);
 
-/// Predicted makespan in seconds; nothing if the model does not cover the case. `gated`: the pass is timed behind a
-/// gate, which hides the host's submission.
+/// Returns the predicted makespan in seconds; nothing if the model does not cover the case. `gated`: the pass is timed
+/// behind a gate, which hides the host's submission.
 std::optional<double> predicted(const StageCosts& costs, const OverlapCase& c, bool gated);
 
 /// Splits a measured makespan into its causes; nothing if the model does not cover the case. Times in seconds.
@@ -71,24 +72,24 @@ struct Suggestion {
 /// %.
 std::optional<Suggestion> suggestion(const StageCosts& costs, const OverlapCase& c, bool gated);
 
-/// The smallest chunk count, with the case's growth, whose predicted makespan is within 1 % of the best prediction.
-/// Nothing if the model does not cover the case, or if the case has no chunks.
+/// Returns the smallest chunk count, with the case's growth, whose predicted makespan is within 1 % of the best
+/// prediction. Nothing if the model does not cover the case, or if the case has no chunks.
 std::optional<std::size_t> best_chunks(const StageCosts& costs, const OverlapCase& c, bool gated);
 
 /// Adds bandwidth, limit, efficiency and bottleneck. `limit`: lower bound of the time of all rounds, at most the
 /// makespan.
 void add_efficiency(const OverlapCase& c, const model::Bound& limit, double makespan, Result& result);
 
-/// Findings for each group of cases with the same work: the fastest if there are several, the comparison with serial,
-/// where the time of the fastest modelled case went, and a suggestion if it promises more than the unexplained time.
-/// `results` must be successful.
+/// Returns the findings for each group of cases that do the same work: the fastest case if there are several, its
+/// comparison with serial, where the time of the fastest modelled case went, and a suggestion if it promises more than
+/// the unexplained time. `results` must be successful.
 std::vector<Finding> diagnose(std::span<const Result* const> results);
 
-/// The axes that define the work, as opposed to how it is done.
+/// Returns the names of the axes that define what is computed; the other axes define how.
 std::vector<std::string_view> overlap_work_axes();
 
-/// Measures the stages and the costs of their operations. All candidates share one payload. Throws UsageError if the
-/// cases do different work, or use --balance.
+/// Creates the search space of `tune`: measures the stages, and the costs of their operations. All candidates share one
+/// payload. Throws UsageError if the cases do different work, or use --balance.
 std::unique_ptr<Tunable> overlap_space(std::span<const Case> cases, const RunContext& bench);
 
 }  // namespace xferbench

@@ -19,14 +19,14 @@ namespace xferbench {
 
 namespace {
 
-/// Key of the work of a case, without how it is done.
+/// Returns a key of what the case of `r` computes, without how: results with equal keys do the same work.
 std::string work_of(const Result& r) {
   const OverlapCase c = overlap_case(r.config);
   const std::string built_in =
       fmt::format("{} {} {} {} {} {} {}", c.work.bytes, c.work.rounds, static_cast<int>(c.work.op), c.work.work,
                   c.balance.value_or(0), c.split ? static_cast<int>(*c.split) : -1, c.gpus);
   if (!c.work.own) return built_in;
-  // Compiler options and block sizes define how the work is done, not which work, so they are left out.
+  // Compiler options and block sizes define how the work is done, not which work is done, so they are not in the key.
   const OwnKernelChoice& own = *c.work.own;
   return fmt::format("{} {} {} {} {} {} {}", built_in, own.source.file, own.source.name, static_cast<int>(own.type),
                      own.row_bytes, own.halo_rows, own.seconds);
@@ -34,8 +34,8 @@ std::string work_of(const Result& r) {
 
 constexpr double kRounding = 1e-12;  // seconds
 
-/// Describes the limit, for example "link, both directions in one copy each". Files of older versions do not say how
-/// the copies were arranged.
+/// Returns a description of the limit, for example "link, both directions in one copy each". Files of older versions do
+/// not record how the copies were arranged.
 std::string limit_text(const Result& r) {
   static const std::map<std::string_view, std::string_view> arrangements{
       {"in-turn", ", one direction after the other"},
@@ -47,8 +47,8 @@ std::string limit_text(const Result& r) {
   return r.label("limited_by") + std::string(found == arrangements.end() ? "" : found->second);
 }
 
-/// Splits the makespan into causes, for example "5.000 ms makespan = 4.700 ms limit (kernel) + 200.0 us fill and drain
-/// + ...". Parts of 0 are left out.
+/// Returns a sentence that splits the makespan into causes, for example "5.000 ms makespan = 4.700 ms limit (kernel) +
+/// 200.0 us fill and drain + ...". Causes that cost no time are left out.
 std::string diagnosis(const Result& r) {
   const bool link = r.label("limited_by") == "link";
   std::string limit = limit_text(r);
@@ -72,7 +72,8 @@ std::string diagnosis(const Result& r) {
   return text;
 }
 
-/// `prefix`: name of the case if there are several.
+/// Creates the finding that says where the time of result `r` went. `prefix`: name of the case if there are several,
+/// else empty.
 Finding diagnosed(const Result& r, const std::string& prefix) {
   Finding f{.kind = "diagnosis", .labels = {{"case", r.config.key()}}, .metrics = {}, .text = prefix + diagnosis(r)};
   for (const char* name : {"makespan", "bound", "time_contention", "time_fill_drain", "time_overhead", "time_slots",
@@ -82,13 +83,14 @@ Finding diagnosed(const Result& r, const std::string& prefix) {
   return f;
 }
 
-/// Whether the predicted gain is larger than the unexplained time of this case.
+/// Whether the predicted gain of the suggestion is larger than the unexplained part of this case's time.
 bool is_worth_trying(const Result& r) {
   if (r.label("suggestion").empty()) return false;
   return r.value("suggestion_gain") * r.value("modelled") > std::abs(r.value("time_unexplained"));
 }
 
-/// `prefix`: text that names the work, if cases with other work have findings, too; else empty.
+/// Creates the finding that suggests other flags. `prefix`: text that names the work, if there are findings about other
+/// work, too; else empty.
 Finding suggested(const Result& r, bool alone, const std::string& prefix) {
   const std::string flags = r.label("suggestion");
   const std::string what = alone ? flags : fmt::format("--strategy {} {}", r.config.word("strategy"), flags);
@@ -102,12 +104,12 @@ Finding suggested(const Result& r, bool alone, const std::string& prefix) {
 
 bool is_serial(const Result& r) { return overlap_case(r.config).pipeline.strategy == Strategy::serial; }
 
-/// Results with the same work, ranked.
+/// Results that do the same work, ranked by time.
 struct Ranking {
   std::span<const Result* const> results;
   ComparedResults called;
-  model::Leaders front;                       // by the makespan on the device
-  std::optional<model::Leaders> to_result{};  // by the time to result, if all results have it
+  model::Leaders front;                       // the fastest results by makespan on the device
+  std::optional<model::Leaders> to_result{};  // the fastest results by time to result; nothing if a result lacks it
 
   Ranking(std::span<const Result* const> alike, std::span<const std::string> axes)
       : results(alike), called(compared_results(alike, axes)), front(leaders_of(alike, "pipeline")) {
@@ -118,12 +120,13 @@ struct Ranking {
   [[nodiscard]] const std::string& name_of(const Result& r) const {
     return called.names[static_cast<std::size_t>(std::ranges::find(results, &r) - results.begin())];
   }
-  /// Text before a finding, for example "64 MiB: ", that names the work if other rankings have other work; else empty.
+  /// Returns the text before a finding that names the work, for example "64 MiB: "; empty if all results do the same
+  /// work.
   [[nodiscard]] std::string work(bool alone) const {
     if (alone || results.size() > 1) return called.common;
     return called.common + called.names.front() + ": ";
   }
-  /// The fastest result that the model covers, or null.
+  /// Returns the fastest result that the model covers, or null.
   [[nodiscard]] const Result* modelled() const {
     const Result* fastest = nullptr;
     for (const Result* r : results) {
@@ -134,7 +137,7 @@ struct Ranking {
   }
 };
 
-/// The fastest of several results.
+/// Creates the finding that names the fastest of several results.
 Finding fastest(const Ranking& ranking) {
   const Result& best = ranking.best();
   std::string text = fmt::format("{}{}: {}", ranking.called.common,
@@ -151,7 +154,7 @@ Finding fastest(const Ranking& ranking) {
           .text = std::move(text)};
 }
 
-/// When the GPU starts relative to the end of submission, in words; empty if unknown.
+/// Returns a text that says when the GPU starts relative to the end of submission; empty if unknown.
 std::string gpu_begin_text(const Result& r) {
   const Metric* begins = r.metric("gpu_begins");
   const Metric* returns = r.metric("calls_return");
@@ -164,7 +167,7 @@ std::string gpu_begin_text(const Result& r) {
          fmt::format("{} {} {} returns", format_seconds(std::abs(before)), before > 0 ? "before" : "after", calls);
 }
 
-/// Time to result compared with the makespan.
+/// Creates the finding that compares the time to result with the makespan.
 Finding to_result_of(const Result& r, const std::string& prefix) {
   const double more = r.value(kTimeToResult) - r.value("makespan");
   Finding f{.kind = "to-result", .labels = {{"case", r.config.key()}}, .metrics = {r.needed_metric(kTimeToResult)}};
@@ -177,7 +180,7 @@ Finding to_result_of(const Result& r, const std::string& prefix) {
   return f;
 }
 
-/// The fastest by time to result, if it is not the fastest by makespan.
+/// Names the fastest case by time to result; nothing if it is also the fastest by makespan.
 std::optional<Finding> fastest_to_result(const Ranking& ranking) {
   const Result& by_device = ranking.best();
   const auto ahead = [&](std::size_t place) { return ranking.results[place] == &by_device; };
@@ -194,7 +197,8 @@ std::optional<Finding> fastest_to_result(const Ranking& ranking) {
                                      format_seconds(by_device.value(kTimeToResult)), format_percent(behind))};
 }
 
-/// Comparison with the same work without overlap, sampled interleaved. Nothing if the pipeline is faster.
+/// Compares the pipeline with the same work without overlap, sampled interleaved with it. Nothing if the pipeline is
+/// faster.
 std::optional<Finding> versus_serial(const Result& r, const std::string& prefix) {
   if (is_serial(r)) return std::nullopt;
   const model::Estimate serial = model::estimate_of(r, "serial");
@@ -217,7 +221,7 @@ std::optional<Finding> versus_serial(const Result& r, const std::string& prefix)
   return f;
 }
 
-/// Comparison of all GPUs with the first one alone, sampled interleaved.
+/// Compares all GPUs with the first GPU alone, sampled interleaved with them.
 std::optional<Finding> versus_one_gpu(const Result& r, const std::string& prefix) {
   const Metric* times = r.metric("of_one_gpu");
   if (times == nullptr) return std::nullopt;
@@ -233,7 +237,8 @@ std::optional<Finding> versus_one_gpu(const Result& r, const std::string& prefix
                                      format_significant(r.value("one_gpu_bandwidth")))};
 }
 
-/// Where the time went, and what to try. prefix_of(result): name of the case if there are several.
+/// Adds findings about where the time went and what to try. prefix_of(result) returns the name of the case if there are
+/// several, else an empty text.
 template <class PrefixOf>
 void add_diagnosis(const Ranking& ranking, bool alone, const PrefixOf& prefix_of, std::vector<Finding>& findings) {
   const Result* modelled = ranking.modelled();

@@ -1,5 +1,5 @@
-// Measures when the GPU starts a pass of a pipeline, and when the calls that submit it return. CUDA does not document
-// whether the GPU waits for the return of a graph launch, which is one long call.
+// Measures when the GPU starts a pass of a pipeline, and when the calls that submit the pass return. CUDA does not
+// document whether the GPU waits for the return of a graph launch, which is a single long call.
 #pragma once
 
 #include <memory>
@@ -19,8 +19,9 @@ class GpuBegin {
  public:
   GpuBegin(Device& device, ChunkedWork& work, const PipelineShape& shape);
 
-  /// A pass submitted without a gate, as in a program, preceded by a time stamp kernel. Part kGpuBegins: from the first
-  /// call to the stamp. Part kCallsReturn: from the first call to the return of the last.
+  /// A region that submits a pass without a gate, as a program would, preceded by a kernel that writes a GPU time
+  /// stamp. The region part kGpuBegins is the time from the first call to the stamp; kCallsReturn is the time from the
+  /// first call to the return of the last call.
   [[nodiscard]] Region region();
   /// Maximum error of kGpuBegins, in seconds.
   [[nodiscard]] double clock_uncertainty() const { return timer_.uncertainty(); }

@@ -20,14 +20,15 @@ namespace xferbench {
 
 namespace {
 
-/// The case with the payload of all GPUs together.
+/// Returns the case with the payload of all GPUs together.
 OverlapCase whole_of(const OverlapCase& c) {
   OverlapCase whole = c;
   if (*c.split == Split::each) whole.work.bytes *= c.gpus;
   return whole;
 }
 
-/// The pipeline of the case on the first GPU alone: with that GPU's payload or, if the GPUs share one, with all of it.
+/// Runs the pipeline of the case on the first GPU alone: with that GPU's payload or, if the GPUs share one payload,
+/// with all of it.
 struct OneGpu {
   OneGpu(const OverlapCase& c, const RunContext& bench, const PartsOnGpus& parts)
       : is_each(*c.split == Split::each), own(bench.device, c.work.seeded(bench.seed), c.pipeline, payload(parts)) {
@@ -59,14 +60,16 @@ void derive_multi_gpu(const OverlapCase& c, const RunContext& bench, const Serie
   derive_versus_one_gpu(c, result);
 }
 
-/// The flag that the user gave. With scenario overlap only --gpus selects several GPUs, and then `split` has a default.
+/// Returns the flag with which the user requested several GPUs: --gpus if the case uses more than one, as `split` then
+/// has a default; else --split.
 const char* multi_gpu_flag(const OverlapCase& c) { return c.gpus > 1 ? "--gpus" : "--split"; }
 
 }  // namespace
 
 MemoryNeeds multi_gpu_needs(const OverlapCase& c) {
   const MemoryNeeds needs = ChunkedWork::needs(c.work);
-  // Host: one payload per GPU or, if shared, the parts plus the whole payload for the first GPU alone.
+  // Host memory holds one payload per GPU. If the GPUs share one payload, it holds that payload in parts, and once more
+  // as a whole for the first GPU alone.
   const std::uint64_t payloads = *c.split == Split::each ? c.gpus : 2;
   return {payloads * needs.host, *c.split == Split::each ? needs.device : 2 * needs.device};
 }
@@ -116,8 +119,8 @@ void measure_multi_gpu(const OverlapCase& c, const RunContext& bench, Result& re
   pipelines.same_batch = true;
   Region one_gpu = one.region();
   use_common_clock({&pipelines, &one_gpu});
-  // one-gpu follows the pipelines and precedes the stages, whose copies out are checked against what the stages'
-  // kernels have left on the device.
+  // Region one-gpu must not run between the stages: their D2H copies are checked against what their kernels have left
+  // on the device.
   std::vector<Region> regions{pipelines, wall_region(pipelines), one_gpu};
   std::ranges::move(parts.stages(), std::back_inserter(regions));
   const std::vector<Series> series = bench.sample(std::move(regions));
@@ -127,7 +130,7 @@ void measure_multi_gpu(const OverlapCase& c, const RunContext& bench, Result& re
   if (all_sampled(series)) {
     derive_multi_gpu(c, bench, series.front(), result);
     const OverlapCase part = part_of(c, 0, bench.seed);
-    // Operation costs while all GPUs are busy.
+    // The costs of operations are measured on one GPU while all GPUs are busy.
     if (modelled(part)) explain_makespan(part, measure_stage_costs(bench, parts.works()), result);
   }
   if (bench.verifies_again()) parts.verify(bench.machine, run_at_full_speed);

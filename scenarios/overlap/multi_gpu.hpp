@@ -10,13 +10,13 @@ namespace xferbench {
 /// Implements Scenario::run() for cases with OverlapCase::split.
 void measure_multi_gpu(const OverlapCase& c, const RunContext& bench, Result& result);
 
-/// Device memory of the GPU that needs most, and host memory for all GPUs.
+/// Returns the device memory of the GPU that needs most, and the host memory for all GPUs.
 MemoryNeeds multi_gpu_needs(const OverlapCase& c);
 
-/// Why `tune` does not support a case with several GPUs; nothing for one GPU.
+/// Returns why `tune` does not support a case with several GPUs; nothing for a case with one GPU.
 std::optional<SkipReason> reason_against_search(const OverlapCase& c);
 
-/// Why the case is impossible, in general (can == null) or on this machine; nothing if it is possible.
+/// Returns why the case is impossible on any machine (`can` is null) or on this one; nothing if it is possible.
 std::optional<SkipReason> reason_against_multi_gpu(const OverlapCase& c, const Capabilities* can);
 
 }  // namespace xferbench

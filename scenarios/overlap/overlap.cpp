@@ -33,14 +33,14 @@ namespace xferbench {
 
 namespace {
 
-/// The minimum of a few samples: enough to choose the amount of work, too few to report. Noise only makes samples
-/// longer.
+/// Returns the minimum of a few samples, because noise only makes samples longer. That is enough to choose the amount
+/// of work, but too few samples to report.
 double quick_time(RunContext bench, Region region) {
   bench.policy = {.budget = 0.2};
   return sample_few(bench, {std::move(region)}, 6).front().elapsed.min;
 }
 
-/// The amount of work for which the kernel takes about `balance` times as long as the H2D copy.
+/// The amount of work for which the kernel takes about as long as requested with --balance.
 struct BalancedWork {
   model::TimedWork found;
   double target = 0;  ///< kernel time aimed at, seconds
@@ -58,7 +58,7 @@ BalancedWork find_balanced_work(ChunkedWork& work, const RunContext& bench, doub
 }
 
 void choose_work(ChunkedWork& work, const RunContext& bench, double balance, Result& result) {
-  // Remembered, so that all passes over the same case use the same amount of work.
+  // The amount of work is stored for the whole run, so that all passes over the same case use the same one.
   const auto& [found, target] = bench.memo->remember<BalancedWork>(
       "work of " + result.config.key(), [&] { return find_balanced_work(work, bench, balance); });
   work.set_work(found.work);
@@ -78,7 +78,8 @@ Region fork_join(ChunkedWork& work, const Pipeline& pipeline) {
           }};
 }
 
-/// All kernels of the pipeline without copies, in their own streams, to measure how many run concurrently.
+/// A region that runs all kernels of the pipeline without copies, in their own streams, to measure how many run
+/// concurrently.
 Region kernels_at_once(const ChunkedWork& work, Pipeline& pipeline) {
   Region r = region_of(pipeline, "kernels");
   const std::size_t streams = r.streams.size();
@@ -87,7 +88,8 @@ Region kernels_at_once(const ChunkedWork& work, Pipeline& pipeline) {
   return r;
 }
 
-/// All kernels of the pipeline, one after another in one stream, for comparison with kernels_at_once().
+/// A region that runs all kernels of the pipeline one after another in one stream, for comparison with
+/// kernels_at_once().
 Region kernels_in_turn(ChunkedWork& work, StreamView stream) {
   const auto submit = [&work, stream] {
     for (std::size_t i = 0; i < work.chunks().size(); ++i) work.launch(i, stream);
@@ -99,7 +101,7 @@ Region kernels_in_turn(ChunkedWork& work, StreamView stream) {
           .operations = work.chunks().size() * work.shape().kernels_per_chunk};
 }
 
-/// The pipeline of the case, but for only one round.
+/// Returns the pipeline of the case with a single round of the payload.
 CutPipeline one_round_of(Device& device, const OverlapCase& c, const ChunkedWork& all) {
   ChunkedWork::Shape shape = all.shape();
   shape.rounds = 1;
@@ -109,7 +111,7 @@ CutPipeline one_round_of(Device& device, const OverlapCase& c, const ChunkedWork
 
 constexpr std::size_t kCalibrating = 10;  // number of samples
 
-/// Costs of operations on this payload, measured once per run.
+/// Returns the costs of operations on this payload, measured once per run.
 StageCosts stage_costs(const RunContext& bench, ChunkedWork& work) {
   const ChunkedWork::Shape& s = work.shape();
   const std::string key = fmt::format("overlap stage costs {} {} {} {} {} {}", s.bytes, static_cast<int>(s.op), s.work,
@@ -119,7 +121,8 @@ StageCosts stage_costs(const RunContext& bench, ChunkedWork& work) {
   });
 }
 
-/// Adds metric kernels_at_once: how many kernels of different streams run concurrently. Meant for small kernels.
+/// Adds the metric kernels_at_once: how many kernels of different streams run concurrently, which is more than one for
+/// small kernels only.
 void count_kernels_at_once(const RunContext& bench, ChunkedWork& work, Pipeline& pipeline, Result& result) {
   const Stream one = bench.device.make_stream(StreamKind::nonblocking);
   Region at_once = kernels_at_once(work, pipeline);
@@ -134,10 +137,11 @@ void count_kernels_at_once(const RunContext& bench, ChunkedWork& work, Pipeline&
   if (seconds > 0) result.add("kernels_at_once", one_by_one.elapsed.median / seconds, "1");
 }
 
-/// Adds the derived metrics, and takes the additional measurements that some of them need.
+/// Adds the metrics derived from the samples, and takes the additional measurements that some of these metrics need.
 void account_for(const OverlapCase& c, const RunContext& bench, ChunkedWork& work, Pipeline& pipeline, Result& result) {
   derive(c, bench.device.capabilities().environment.gpu.copy_engines, result);
-  // The GPU is warm now, and clocks and link are in the same state as for the pipeline.
+  // The costs are measured now because the GPU is warm, and its clocks and link are in the same state as for the
+  // pipeline.
   if (modelled(c)) explain_makespan(c, stage_costs(bench, work), result);
   GpuBegin begin(bench.device, work, c.pipeline);
   add_gpu_begin(begin, bench, result);
@@ -211,7 +215,8 @@ class Overlap final : public ScenarioOf<overlap_case> {
     gated.same_batch = true;
     std::vector<Region> regions{gated,        wall_region(gated), stages.h2d(),          stages.kernel(),
                                 stages.d2h(), stages.both(),      stages.both_chunked(), stages.serial()};
-    // The last three need no warm-up of their own: single copies and kernels have warmed up everything that they use.
+    // The last three regions need no warm-up of their own: the regions of single copies and kernels have warmed up
+    // everything that they use.
     for (std::size_t i = regions.size() - 3; i < regions.size(); ++i) regions[i].warmed_by_another = true;
     std::optional<CutPipeline> one_round;
     if (o.work.rounds > 1) {

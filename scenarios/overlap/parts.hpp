@@ -1,4 +1,4 @@
-// The parts of an overlap case on several GPUs, each with its own buffers and stages.
+// An overlap case on several GPUs is split into parts, one per GPU. Each part has its own buffers, pipeline and stages.
 #pragma once
 
 #include <cstddef>
@@ -13,10 +13,10 @@
 
 namespace xferbench {
 
-/// The case of one of the GPUs. `c` must have a split.
+/// Returns the case that GPU number `gpu` of the case runs. `c` must have a split.
 OverlapCase part_of(const OverlapCase& c, std::size_t gpu, std::uint64_t seed);
 
-/// One GPU's part with its pipeline and stages.
+/// The part of a case that one GPU runs, with its pipeline and stages.
 struct PartOnGpu {
   PartOnGpu(Device& gpu, const OverlapCase& part, Device& near)
       : device(&gpu), own(gpu, part.work, part.pipeline, payload(gpu, part, near)), stages(gpu, *own.work) {}
@@ -30,13 +30,15 @@ struct PartOnGpu {
 
 class PartsOnGpus {
  public:
-  /// `near`: the GPU whose NUMA node all host buffers are allocated on; null: each on its own GPU's.
+  /// `near`: the GPU on whose NUMA node all host buffers are allocated; null: the buffers of each part are on the node
+  /// of its own GPU.
   PartsOnGpus(const OverlapCase& c, const RunContext& bench, Device* near = nullptr);
 
   [[nodiscard]] PartOnGpu& first() const { return *parts_.front(); }
   [[nodiscard]] std::vector<OnGpu> works() const;
 
-  // One region per stage (Stages::all()), and one for the pipelines, each on all GPUs at once.
+  // stages() returns one region per stage (Stages::all()), and pipelines() one region for the pipelines. Each runs on
+  // all GPUs at once.
   [[nodiscard]] std::vector<Region> stages() const;
   [[nodiscard]] Region pipelines() const;
 

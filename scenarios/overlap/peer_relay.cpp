@@ -1,4 +1,4 @@
-// Submits chunks over the working GPU's own link and through helper GPUs, and measures such a case.
+// Submits chunks over the link of the GPU that computes and through helper GPUs, and measures such a case.
 #include "scenarios/overlap/peer_relay.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@ namespace xferbench {
 
 namespace {
 
-/// Bytes of one slot of a helper: the longest chunk with its halo rows, rounded up for alignment.
+/// Returns the bytes of one slot of a helper GPU: the longest chunk with its halo rows, rounded up for alignment.
 std::uint64_t helper_slot_bytes(const ChunkedWork::Shape& shape) {
   constexpr std::uint64_t kAlignment = RelaySlots::kAlignment;
   const std::vector<model::Chunk> chunks = cut(shape);
@@ -26,12 +26,13 @@ std::uint64_t helper_slot_bytes(const ChunkedWork::Shape& shape) {
   return (longest + kAlignment - 1) / kAlignment * kAlignment;
 }
 
-/// Number of chunks that go through helper `helper` (from 1), with `ways` paths in all.
+/// Returns the number of chunks that go through helper number `helper` (from 1), if chunks rotate over `ways` paths in
+/// all.
 std::size_t turns_of(std::size_t helper, std::size_t ways, std::size_t chunks) {
   return chunks > helper ? (chunks - helper - 1) / ways + 1 : 0;
 }
 
-/// Slot memory of the first helper, which has the most chunks.
+/// Returns the slot memory of the first helper, which has the most chunks.
 std::size_t helper_bytes(const OverlapCase& c) {
   const std::size_t turns = turns_of(1, c.gpus, c.work.chunks * c.work.rounds);
   return 2 * std::min(c.pipeline.helper_slots, turns) * helper_slot_bytes(c.work);
@@ -107,8 +108,8 @@ void PeerRelay::poison() {
 
 namespace {
 
-/// The case with its payload in equal parts, each copied to its own GPU and back over that GPU's link: the limit of all
-/// links together.
+/// Returns the case with its payload in equal parts, each copied to its own GPU and back over that GPU's link. Its time
+/// is the limit of all links together.
 OverlapCase over_own_links(const OverlapCase& c) {
   OverlapCase parts = c;
   parts.split = Split::shared;
@@ -120,7 +121,7 @@ OverlapCase over_own_links(const OverlapCase& c) {
   return parts;
 }
 
-/// The payload on the working GPU, with two pipelines: over all links, and over its own link alone.
+/// The payload on the GPU that computes, with two pipelines: one over all links, and one over that GPU's link alone.
 struct WorkOfOne {
   WorkOfOne(const OverlapCase& c, const RunContext& bench, std::span<Device* const> gpus)
       : work(bench.device, c.work.seeded(bench.seed), payload(c, bench)),
@@ -139,7 +140,8 @@ struct WorkOfOne {
     verify(machine, work, *alone, run_once);
     verify(machine, work, *pipeline, run_once);
   }
-  /// The kernel over the whole payload. Not checked in place, because the copies timed before it use other buffers.
+  /// A region that runs the kernel over the whole payload. Not checked if the kernel works in place, because the copies
+  /// timed before it use other buffers.
   [[nodiscard]] Region kernel() {
     Region r = stages.kernel();
     if (work.shape().in_place) r.check = nullptr;
@@ -200,7 +202,7 @@ void measure_peer_relay(const OverlapCase& c, const RunContext& bench, Result& r
   use_common_clock({&pipeline, &alone});
   std::vector<Region> regions{pipeline, wall_region(pipeline), alone};
   std::ranges::move(parts.stages(), std::back_inserter(regions));
-  // Only one GPU computes, so use its kernel.
+  // Only one GPU computes, so its kernel replaces the region of the kernels on all GPUs.
   *std::ranges::find(regions, "kernel", &Region::name) = one.kernel();
   const std::vector<Series> series = bench.sample(std::move(regions));
   add_measurements(series, result);

@@ -15,14 +15,14 @@
 
 namespace xferbench {
 
-/// One GPU computes all chunks. They rotate over the paths to it and back: its own link, and the links of helper GPUs,
-/// which relay them. Order, by events:
-///   a kernel waits for its chunk's arrival; a copy out, or a helper's fetch, waits for the kernel;
-///   on a helper, see RelaySlots.
-/// The working GPU has a buffer for every chunk.
+/// A pipeline in which one GPU computes all chunks. The chunks rotate over the paths to that GPU and back: its own
+/// link, and the links of helper GPUs, which relay them. Events order the operations:
+///   a kernel waits for the arrival of its chunk; a copy out, or a helper's copy out, waits for the kernel;
+///   the copies through a helper wait for each other as RelaySlots describes.
+/// The GPU that computes has a buffer for every chunk.
 class PeerRelay final : public Pipeline {
  public:
-  /// Throws std::logic_error if the work has fewer slots than chunks, which is a programming error.
+  /// Throws std::logic_error if `work` has fewer slots than chunks, which is a programming error.
   PeerRelay(Device& device, ChunkedWork& work, const PipelineShape& shape, std::span<Device* const> helpers);
 
   void submit() override;
@@ -50,10 +50,10 @@ class PeerRelay final : public Pipeline {
 /// Implements Scenario::run() for cases of Strategy::multipath.
 void measure_peer_relay(const OverlapCase& c, const RunContext& bench, Result& result);
 
-/// Device memory of the working GPU or a helper, whichever needs more, and host memory.
+/// Returns the device memory of the GPU that computes or of a helper, whichever needs more, and the host memory.
 MemoryNeeds peer_relay_needs(const OverlapCase& c);
 
-/// Why the case is impossible, in general (can == null) or on this machine; nothing if it is possible.
+/// Returns why the case is impossible on any machine (`can` is null) or on this one; nothing if it is possible.
 std::optional<SkipReason> reason_against_peer_relay(const OverlapCase& c, const Capabilities* can);
 
 }  // namespace xferbench

@@ -27,8 +27,8 @@ std::size_t operations_of(const ChunkedWork::Shape& work, const PipelineShape& s
     case Strategy::double_buffer:
     case Strategy::batch: break;
   }
-  // The kernel stream has the most operations: with slots, a wait and a record per chunk; two event operations per
-  // group of copies.
+  // The kernel stream has the most operations: with slots, a wait and a record per chunk; and for each group of chunks
+  // that is copied together, two event operations.
   const bool limited = work.slots != 0 && work.slots < chunks;
   const std::size_t group = shape.strategy == Strategy::batch ? shape.batch : 1;
   return chunks * (work.kernels_per_chunk + (limited ? 2 : 0)) + 2 * shares(chunks, group);
@@ -36,7 +36,7 @@ std::size_t operations_of(const ChunkedWork::Shape& work, const PipelineShape& s
 
 namespace {
 
-/// Number of streams that a pass is submitted to.
+/// Returns the number of streams to which a pass is submitted.
 std::size_t streams_of(const PipelineShape& shape) {
   if (shape.graph || shape.strategy == Strategy::serial || shape.strategy == Strategy::zero_copy) return 1;
   if (shape.strategy != Strategy::streams) return 3;
@@ -61,7 +61,7 @@ const StrategyWord& strategy_word(std::string_view word) {
 
 namespace {
 
-/// The whole payload with a single call, in one stream.
+/// A pipeline that submits the whole payload with a single call, in one stream.
 class OneCall final : public Pipeline {
  public:
   using Call = std::function<void(StreamView)>;
@@ -90,8 +90,8 @@ std::unique_ptr<Pipeline> zero_copy(Device& device, ChunkedWork& work, std::size
                                    });
 }
 
-/// Strategy::streams: the three stages of a chunk are in one stream, whose order is the only one needed. One device
-/// buffer per stream is enough, because the next chunk of the stream starts when the previous one has ended.
+/// Strategy::streams: the three stages of a chunk are in one stream, and no order besides that of the stream is needed.
+/// One device buffer per stream is enough, because the next chunk of the stream starts when the previous one has ended.
 class RoundRobin final : public Pipeline {
  public:
   RoundRobin(Device& device, ChunkedWork& work, const PipelineShape& shape)
@@ -100,7 +100,7 @@ class RoundRobin final : public Pipeline {
         work_(work),
         breadth_first_(shape.breadth_first) {
     for (std::size_t i = 0; i < shape.streams; ++i) streams_.push_back(device.make_stream(shape.stream_kind));
-    // All handles to the default stream mean the same stream.
+    // If the streams are default streams, all handles refer to the same stream.
     distinct_ = shape.stream_kind == StreamKind::legacy_default ? 1 : streams_.size();
   }
 
@@ -115,7 +115,7 @@ class RoundRobin final : public Pipeline {
  private:
   [[nodiscard]] StreamView stream_of(std::size_t chunk) const { return streams_[chunk % streams_.size()]; }
 
-  /// Per chunk: copy in, kernel, copy out.
+  /// Submits chunk by chunk: copy in, kernel, copy out.
   void submit_depth_first() {
     for (std::size_t i = 0; i < work_.chunks().size(); ++i) {
       const NvtxRange mark(tracer_, work_.name(i));
@@ -125,7 +125,8 @@ class RoundRobin final : public Pipeline {
     }
   }
 
-  /// Per group of as many chunks as streams: all copies in, all kernels, all copies out.
+  /// Submits as many chunks together as there are streams: first all their copies in, then all kernels, then all copies
+  /// out.
   void submit_breadth_first() {
     const std::size_t chunks = work_.chunks().size();
     for (std::size_t wave = 0; wave < chunks; wave += streams_.size()) {
@@ -199,8 +200,8 @@ class Engines final : public Pipeline {
     stream.copy_batch(copies);
   }
 
-  /// Later work in `second` waits for the work submitted to `first` so far. The event may be recorded again at once,
-  /// because a wait refers to the latest record before it.
+  /// Makes later work in `second` wait for the work submitted to `first` so far. The event may be recorded again at
+  /// once, because a wait refers to the latest record before it.
   void order(StreamView first, StreamView second) {
     first.record(hand_over_);
     second.wait(hand_over_);
@@ -222,7 +223,8 @@ class Engines final : public Pipeline {
   std::vector<Event> copied_out_;  // per slot: the output that was last in it is on the host
 };
 
-/// Another pipeline captured as a CUDA graph, so that one call submits it and the driver knows all of it in advance.
+/// Decorator: captures another pipeline as a CUDA graph, so that one call submits a pass and the driver knows all of it
+/// in advance.
 class Replayed final : public Pipeline {
  public:
   Replayed(Device& device, std::unique_ptr<Pipeline> captured)
@@ -254,7 +256,8 @@ class Replayed final : public Pipeline {
   Graph graph_;
 };
 
-/// Another pipeline with a GPU time stamp before the first operation of its first stream, in which the pass starts.
+/// Decorator: before each pass of `pipeline`, its first stream, where the pass starts, writes a GPU time stamp to
+/// `slot`.
 class Stamped final : public Pipeline {
  public:
   Stamped(std::unique_ptr<Pipeline> pipeline, std::uint64_t* slot)

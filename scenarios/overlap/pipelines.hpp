@@ -1,4 +1,5 @@
-// The pipelines of scenario overlap: ways to overlap copy in, kernel and copy out of a payload's chunks.
+// The pipelines of scenario overlap: strategies that overlap the H2D copies, kernels and D2H copies of a payload's
+// chunks.
 #pragma once
 
 #include <array>
@@ -27,10 +28,10 @@ enum class Strategy {
   multipath,      ///< engines, with some chunks relayed by other GPUs over their links
 };
 
-/// How the chunks are arranged, as opposed to how the payload is cut.
+/// How the chunks are submitted to streams. How the payload is cut into chunks is in ChunkedWork::Shape.
 struct PipelineShape {
   Strategy strategy = Strategy::streams;
-  bool graph = false;       ///< captured once as a CUDA graph and replayed
+  bool graph = false;       ///< the pass is captured once as a CUDA graph and replayed
   std::size_t streams = 4;  ///< for Strategy::streams only
   StreamKind stream_kind = StreamKind::nonblocking;
   bool breadth_first = false;    ///< streams: submits stage by stage, for as many chunks at a time as streams
@@ -39,8 +40,8 @@ struct PipelineShape {
   std::size_t helper_slots = 4;  ///< multipath: chunks that each helper holds at once, per direction
 };
 
-/// A word of --strategy and its meaning. "graph" is a graph of engines, the fastest. There is no graph of batch,
-/// because cudaMemcpyBatchAsync cannot be captured, nor of multipath.
+/// A value of --strategy and its meaning. "graph" is a graph of Strategy::engines, the fastest strategy. There is no
+/// graph of batch, because cudaMemcpyBatchAsync cannot be captured, and none of multipath.
 struct StrategyWord {
   std::string_view word;
   Strategy strategy;
@@ -63,10 +64,11 @@ const StrategyWord& strategy_word(std::string_view word);
 /// Indexed by StreamKind.
 inline constexpr std::array<std::string_view, 3> kStreamKindNames{"nonblocking", "blocking", "default"};
 
-/// Enough thread blocks to saturate the link of an H200; more slow each other down (docs/lab/overlap.md).
+/// Number of thread blocks that saturates the link of an H200; more blocks slow each other down (docs/lab/overlap.md).
 inline constexpr unsigned kZeroCopyBlocks = 66;
 
-/// Owns its streams and events. `work` of make_pipeline() must outlive it.
+/// Base class of the pipelines. Owns its streams and events, and refers to the payload in `work`, which must outlive
+/// it.
 class Pipeline : NonCopyable {
  public:
   explicit Pipeline(std::size_t operations) : operations_(operations) {}
@@ -74,34 +76,35 @@ class Pipeline : NonCopyable {
 
   /// Enqueues one pass over the whole payload.
   virtual void submit() = 0;
-  /// All streams that submit() uses, each once.
+  /// Returns all streams that submit() uses, each once.
   [[nodiscard]] virtual std::vector<StreamView> streams() const = 0;
-  /// Number of operations that submit() enqueues to the busiest stream.
+  /// Returns the number of operations that submit() enqueues in the busiest stream.
   [[nodiscard]] std::size_t operations() const { return operations_; }
-  /// Whether it may be timed behind a gate, which requires that no call blocks the host.
+  /// Whether a pass may be timed behind a gate, which requires that no call of submit() blocks the host.
   [[nodiscard]] virtual bool gateable() const { return true; }
   /// Enqueues the kernels only, in their own streams; does nothing if there is only one kernel stream.
   virtual void submit_kernels() {}
-  /// Poisons buffers of its own, outside of the payload, so that a pass cannot use data of an earlier one.
+  /// Poisons the pipeline's own buffers outside of the payload, so that a pass cannot use data of an earlier pass.
   virtual void poison() {}
 
  private:
   std::size_t operations_;
 };
 
-/// Number of operations that a pass enqueues to the busiest stream.
+/// Returns the number of operations that a pass enqueues in the busiest stream.
 std::size_t operations_of(const ChunkedWork::Shape& work, const PipelineShape& shape);
 /// Whether a timed pass fits behind a gate, which hides the host's submission.
 bool fits_gate(const ChunkedWork::Shape& work, const PipelineShape& shape);
-/// How many passes fit behind one gate; at least 1.
+/// Returns how many passes fit behind one gate; at least 1.
 unsigned most_behind_gate(const ChunkedWork::Shape& work, const PipelineShape& shape);
 
-/// `helpers`: for Strategy::multipath only; need peer access to the device during the lifetime of the pipeline.
+/// Creates the pipeline for a shape. `helpers` are used for Strategy::multipath only; they need peer access to the
+/// device during the lifetime of the pipeline.
 std::unique_ptr<Pipeline> make_pipeline(Device& device, ChunkedWork& work, const PipelineShape& shape,
                                         std::span<Device* const> helpers = {});
 
-/// The pipeline on one GPU, preceded by a GPU time stamp, which is part of the graph if there is one. `slot` is in
-/// page-locked memory and must outlive the pipeline.
+/// Creates a pipeline on one GPU whose passes first write a GPU time stamp to `slot`; in a graph, the stamp is a part
+/// of the graph. `slot` must be page-locked memory and outlive the pipeline.
 std::unique_ptr<Pipeline> make_stamped_pipeline(Device& device, ChunkedWork& work, const PipelineShape& shape,
                                                 std::uint64_t* slot);
 
@@ -116,13 +119,14 @@ struct CutPipeline {
   std::unique_ptr<Pipeline> pipeline;
 };
 
-/// The pipeline as a timed region. The pipeline must outlive the region.
+/// Returns a region that times one pass of the pipeline, which must outlive the region.
 Region region_of(Pipeline& pipeline, std::string name);
-/// Like region_of(), with a check of the output; `work` must outlive the region, too.
+/// Like region_of(), and checks the output after the pass; `work` must outlive the region, too.
 Region checked_region_of(Pipeline& pipeline, const ChunkedWork& work, std::string name);
 
-/// One pass on poisoned memory, because the buffers hold correct results of earlier passes. At full speed, as in timed
-/// passes, a missing dependency shows that a slow host would hide. Throws VerificationError.
+/// Runs one pass on poisoned memory and checks its output; without poison the buffers would hold correct results of
+/// earlier passes. At full speed, as in timed passes, a missing dependency shows that a slow host would hide. Throws
+/// VerificationError if the output is wrong.
 void verify(Machine& machine, ChunkedWork& work, Pipeline& pipeline, VerifiedRun run);
 
 }  // namespace xferbench

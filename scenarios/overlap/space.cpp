@@ -19,8 +19,8 @@ namespace xferbench {
 
 namespace {
 
-/// Relative error of the model for a configuration, apart from an error common to its strategy. On an H200, half of the
-/// errors are below 0.3 %.
+/// Relative error of the pipeline model for one configuration, after removal of the mean error of the configuration's
+/// strategy. On an H200, half of the errors are below 0.3 %.
 constexpr double kModelError = 0.01;
 
 class OverlapSpace final : public Tunable {
@@ -32,7 +32,7 @@ class OverlapSpace final : public Tunable {
     if (bench.needs_data()) whole_.prepare();
     Stages stages(bench.device, whole_);
     if (bench.verify) stages.verify();
-    bench_.policy.budget /= 2;  // because warm-up takes its share of the budget several times
+    bench_.policy.budget /= 2;  // halved, because warm-up uses its share of the time budget several times
     measure_stages();
     if (has_costs(whole_.shape())) costs_ = measure_stage_costs(bench_, std::array{OnGpu{&bench.device, &whole_}}, 3);
     if (bench.objective == Objective::wall && has_costs(whole_.shape())) {
@@ -62,7 +62,8 @@ class OverlapSpace final : public Tunable {
   [[nodiscard]] double predict(const Case& c) const override {
     const OverlapCase o = parsed(c);
     if (o.pipeline.strategy == Strategy::zero_copy) return unmodelled_.at(o.pipeline.blocks).seconds;
-    // The model has no grids of few blocks: predict as if the kernels ran one at a time on the whole GPU.
+    // The pipeline model does not cover grids of few blocks. The prediction assumes that the kernels run one at a time
+    // on the whole GPU.
     OverlapCase modelled = o;
     modelled.work.blocks = 0;
     if (bench_.objective == Objective::wall) {
@@ -72,10 +73,12 @@ class OverlapSpace final : public Tunable {
     return predicted(of_passes_in_a_row(costs_, passes_), modelled, gated).value_or(serial_bound());
   }
 
-  /// Number of chunks, plus small amounts for what else makes a program more complex.
+  /// Returns the number of chunks, plus small amounts for what else makes a program more complex. Among equally fast
+  /// configurations the least complex one is preferred.
   [[nodiscard]] double complexity(const Case& c) const override {
     const OverlapCase o = parsed(c);
-    constexpr double kLittle = 0.01;  // per stream, graph or growth: decides only between equal chunk counts
+    constexpr double kLittle =
+        0.01;  // for a stream, a graph or a growth: so little that it decides only between equal chunk counts
     return static_cast<double>(o.work.chunks) + kLittle * static_cast<double>(o.pipeline.streams) +
            (o.pipeline.graph ? kLittle : 0) + (o.work.growth != 1 ? kLittle : 0);
   }
@@ -112,7 +115,7 @@ class OverlapSpace final : public Tunable {
     return o;
   }
 
-  /// Payload with device buffers large enough for every case.
+  /// Returns the payload shape whose device buffers are large enough for every case.
   [[nodiscard]] Payload::Shape payload_of(std::span<const Case> cases) const {
     Payload::Shape all = ChunkedWork::payload_of(parsed(cases.front()).work);
     for (const Case& c : cases) {
@@ -136,7 +139,8 @@ class OverlapSpace final : public Tunable {
     return sum;
   }
 
-  /// Measures the stages, which define the limit of all configurations. Keeps the fastest result of each stage.
+  /// Measures the stages, which define the limit of all configurations. Repeated calls keep the fastest result of each
+  /// stage.
   void measure_stages() {
     constexpr std::size_t kSamples = 10;
     Stages stages(bench_.device, whole_);
@@ -158,7 +162,7 @@ class OverlapSpace final : public Tunable {
     }
   }
 
-  /// Measures the configurations without a model: zero-copy kernels, one per grid size.
+  /// Measures the configurations that the model does not cover: zero-copy kernels, once per grid size.
   void measure_unmodelled() {
     for (auto& [blocks, zero_copy] : unmodelled_) {
       if (interrupted() != 0) return;
@@ -174,10 +178,10 @@ class OverlapSpace final : public Tunable {
   RunContext bench_;
   std::shared_ptr<Payload> payload_;
   ChunkedWork whole_;
-  std::vector<Measurement> stages_;  // in the order of model::Stages
+  std::vector<Measurement> stages_;  // measurements of the stages, in the order of model::Stages
   StageCosts costs_;
   WallCosts wall_costs_;
-  std::map<unsigned, Unmodelled> unmodelled_;  // zero-copy, key: grid size
+  std::map<unsigned, Unmodelled> unmodelled_;  // zero-copy configurations by grid size
   unsigned passes_ = 1;                        // number of passes per sample
 };
 

@@ -34,7 +34,8 @@ Stages::Stages(Device& device, ChunkedWork& work)
       default_stream_(device.make_stream(StreamKind::legacy_default)),
       streams_{device.make_stream(StreamKind::nonblocking), device.make_stream(StreamKind::nonblocking)} {}
 
-/// Sets same_batch, because the limit derived from this region is compared with the pipeline.
+/// Returns the region of one stage. Sets same_batch, so that the limit derived from this region can be compared with
+/// the pipeline.
 Region Stages::alone(const char* name, StageOfAll stage) {
   Region r =
       gated(name, {streams_[0]}, work_.operations_for_all(), [this, stage = std::move(stage)] { stage(streams_[0]); });
@@ -56,7 +57,8 @@ Region Stages::kernel() {
 
 Region Stages::d2h() {
   Region r = alone("d2h", [this](StreamView stream) { work_.copy_all_out(stream); });
-  // Otherwise the content of the device buffer depends on the region that ran before.
+  // If not all output has its place on the device, the device buffer contains whatever the previous region left there,
+  // so the output cannot be checked.
   if (work_.holds_all_output()) r.check = [this] { work_.check_stages("output on the host"); };
   return r;
 }
@@ -76,7 +78,8 @@ Region Stages::both(const char* name, std::size_t parts) {
 }
 
 Region Stages::serial() {
-  // Hazard: no gate. The blocking copy would wait for the gate, and the host, which must open it, for the copy.
+  // Hazard: a blocking copy must not be behind a gate. The copy would wait for the gate, and the host would wait for
+  // the copy before it opens the gate.
   Region r = gated("serial", {default_stream_}, 3 * work_.operations_for_all(),
                    [this] { work_.run_blocking(default_stream_); });
   r.clock = Clock::event;
@@ -91,7 +94,8 @@ void Stages::verify() {
   run_once(device_.machine(), d2h());
   work_.check_stages("h2d, kernel and d2h");
 
-  // Both directions: the output was already right on the device; the input is checked by the kernel run below.
+  // Copies in both directions at once. The output on the device is right from the kernel above, so the D2H copy is
+  // checked now. The H2D copy is checked through the kernel run below.
   work_.poison_host_out();
   work_.poison_stage_input();
   run_once(device_.machine(), both());
@@ -129,7 +133,7 @@ std::optional<Measurement> at_both_rates(std::span<const Series> series) {
   const auto named = [&](const std::string& name) {
     return std::ranges::find(series, name, [](const Series& s) { return s.elapsed.name; });
   };
-  // Uses the series with as many passes per sample as the pipeline.
+  // Prefers the series with as many passes per sample as the pipeline.
   auto both = named(std::string("both") + kAlikeSuffix);
   if (both == series.end()) both = named("both");
   const Samples& h2d = named("h2d")->elapsed.samples;
@@ -169,15 +173,16 @@ ChunkedWork recut(Device& device, ChunkedWork& work, std::size_t bytes, std::siz
 
 namespace {
 
-/// Number of pieces for measuring the cost of one more copy: many, so that noise is small in comparison, but each as
-/// long as a copy in a pipeline.
+/// Returns the number of pieces for measuring the cost of one more copy: many, so that noise is small in comparison,
+/// but each at least 64 KiB, which is as long as a copy in a pipeline.
 std::size_t pieces_for(const ChunkedWork::Shape& shape, std::size_t bytes) {
   constexpr std::size_t kMost = 64;
   return std::min({bytes / (64 * KiB), kMost, bytes / shape.unit_bytes()});
 }
 
-/// Number of whole payloads copied in the other direction, so that they outlast the pieces. Assumes that each piece
-/// costs at most 8 us besides its payload, including a stream switch; a link of 55 GB/s carries 400 KiB in that time.
+/// Returns how many times the whole payload is copied in the other direction, so that these copies outlast the pieces.
+/// Assumes that each piece costs at most 8 us in addition to its payload, including a stream switch; a link of 55 GB/s
+/// carries 400 KiB in that time.
 std::size_t opposing_for(std::size_t bytes, std::size_t pieces) { return 1 + (pieces * 400 * KiB + bytes - 1) / bytes; }
 
 /// Number of chunks that rotate over kTurnStreams streams, as in Strategy::streams.
@@ -190,8 +195,8 @@ constexpr std::size_t kLinkBytes = 4 * KiB;
 /// Bytes of a single small operation, which shows the fixed cost of a pass.
 constexpr std::size_t kSmallBytes = 64 * KiB;
 
-/// Median time at which `streams` streams of each GPU, from index `first` on, have finished, taking the last GPU; the
-/// makespan if streams are not timed separately.
+/// Returns the median time at which `streams` streams of each GPU, from stream index `first` on, have finished; with
+/// several GPUs, the time of the last GPU. Returns the makespan if the streams were not timed separately.
 double end_of(const Series& s, std::size_t first, std::size_t streams, std::size_t streams_of_gpu) {
   std::vector<double> ends;
   for (const auto& sample : s.stream_times) {
@@ -204,20 +209,21 @@ double end_of(const Series& s, std::size_t first, std::size_t streams, std::size
   return ends.empty() ? s.elapsed.median : statistics::median(ends);
 }
 
-/// Ends of both directions, for a region with one stream per direction.
+/// Returns the end time of each direction, for a region with one stream per direction.
 model::CopyEnds ends_of(const Series& s) { return {end_of(s, 0, 1, 2), end_of(s, 1, 1, 2)}; }
 
-/// Time at which the pieces have arrived, for a region of in_turns(): they use three streams, and a fourth copies in
-/// the other direction.
+/// Returns the time at which all pieces have arrived, for a region of in_turns(). The pieces use three streams; a
+/// fourth stream copies in the other direction.
 double end_in_turns(const Series& s) { return end_of(s, 0, 3, 4); }
 
-/// At most `most_bytes` of the payload, in whole units, and no more than the device buffers hold.
+/// Returns the number of payload bytes to measure with: at most `most_bytes`, rounded up to whole units (rows or
+/// elements), and no more than the device buffers hold.
 std::size_t bytes_of(const ChunkedWork& work, std::size_t most_bytes) {
   const std::size_t held = std::min(work.shape().bytes, work.payload()->shape().device_bytes);
   return held <= most_bytes ? held : work.shape().in_units(most_bytes);
 }
 
-/// Index of a region, for finding its samples.
+/// Index of a region in CostRegions::all(), with which its samples are found.
 enum class Timed : std::size_t {};
 struct TimedStages {
   Timed h2d, kernel, d2h;
@@ -226,7 +232,7 @@ struct TimedChains {
   Timed all_stages, without_d2h;
 };
 
-/// The regions that are timed to determine the costs on one GPU.
+/// Builds the regions that are timed to determine the costs on one GPU, and computes the costs from their samples.
 class CostRegions {
  public:
   CostRegions(Device& device, ChunkedWork& work, std::size_t most_bytes)
@@ -253,7 +259,7 @@ class CostRegions {
     timed_turns_ = add(turns());
   }
 
-  /// Regions in the same order for every GPU.
+  /// Returns the regions; they have the same order for every GPU.
   std::vector<Region>& all() { return regions_; }
 
   /// Computes the costs from the samples of all().
@@ -281,13 +287,13 @@ class CostRegions {
         gated(std::move(name), {stream}, work.chunks().size(), [&work, stage, stream] { each(work, stage, stream); }));
   }
 
-  /// Not batched, so that each pass contains the fixed cost of a pass, as pipelines do.
+  /// Turns off batching, so that each pass contains the fixed cost of a pass, as pipelines do.
   static Region single(Region region) {
     region.batchable = false;
     return region;
   }
 
-  /// Copies of one direction, repeated `times` times.
+  /// The copies of all chunks of `work` in one direction, repeated `times` times.
   struct Row {
     ChunkedWork& work;
     std::size_t times;
@@ -308,9 +314,10 @@ class CostRegions {
     return single(std::move(r));
   }
 
-  /// Pieces that rotate over three streams in one direction, while whole payloads are copied in the other. Each piece
-  /// waits for the second piece before it: without a wait the copy engine continues with the same stream while that has
-  /// work, and with a wait for the piece just before, the wait itself would be timed.
+  /// A region that copies pieces in one direction, rotating over three streams, while whole payloads are copied in the
+  /// other direction. Each piece waits for the second piece before it. Without this wait the copy engine would continue
+  /// with the same stream while that stream has work; with a wait for the piece just before, the wait itself would be
+  /// timed.
   Region in_turns(StageOf piece, StageOf beside) {
     const std::array<StreamView, 3> at{streams_[0], streams_[1], streams_[2]};
     const StreamView other = streams_[3];
@@ -328,8 +335,8 @@ class CostRegions {
     return single(std::move(r));
   }
 
-  /// Each chunk passes through all stages (or without the copy out) before the next starts; in one stream, or in one
-  /// per engine.
+  /// A region in which each chunk passes through all stages before the next chunk starts. `across`: in one stream per
+  /// engine, otherwise all in one stream. Without `with_d2h` the copy out is omitted.
   Region chain(bool across, bool with_d2h) {
     std::array<StreamView, 3> at{streams_[0], streams_[1], streams_[2]};
     if (!across) at.fill(at[0]);
@@ -353,7 +360,7 @@ class CostRegions {
     }));
   }
 
-  /// Copies in and out of chunks that rotate over all streams.
+  /// A region that copies chunks in and out; the chunks rotate over all streams.
   Region turns() {
     const std::vector<StreamView> streams(streams_.begin(), streams_.end());
     return single(gated("turns", streams, 2 * kTurns / streams_.size(), [this, streams] {
@@ -381,7 +388,7 @@ class CostRegions {
   Timed timed_h2d_in_turns_{}, timed_d2h_in_turns_{}, timed_turns_{};
 };
 
-/// Costs for chunks without kernels, where the copy out directly follows the copy in.
+/// Returns the costs for chunks without kernels, whose copy out directly follows the copy in.
 model::StageCosts copies_only(model::StageCosts costs) {
   costs.kernel = {};
   costs.handoff.copy_to_kernel = costs.handoff.copy_to_copy;
@@ -418,7 +425,7 @@ StageCosts CostRegions::costs(const std::vector<Series>& series, unsigned copy_e
   costs.in_stream.handoff = model::fit_handoff(costs.in_stream, chains(timed_in_stream_));
   costs.across_streams.handoff = model::fit_handoff(costs.in_stream, chains(timed_across_streams_));
   costs.in_turns = costs.in_stream;
-  // With smaller payloads the fixed costs dominate and rates cannot be fitted.
+  // With smaller payloads the fixed costs dominate, and the rates cannot be fitted.
   if (bytes_ >= kTurns * MiB) {
     const model::StageCosts copies = copies_only(costs.in_stream);
     const model::Arrangement turns{.chunks = std::vector<double>(kTurns, static_cast<double>(bytes_) / kTurns),
@@ -428,22 +435,22 @@ StageCosts CostRegions::costs(const std::vector<Series>& series, unsigned copy_e
     costs.in_turns.h2d = fitted.h2d;
     costs.in_turns.d2h = fitted.d2h;
   }
-  // Host time of each call, per piece.
+  // Returns the host time of submitting one piece.
   const auto call = [&](Timed t) { return of(t).submit.median / static_cast<double>(pieces_.chunks().size()); };
   for (model::StageCosts* c : costs.all()) {
     c->submit_h2d = call(timed_pieces_.h2d);
     c->submit_kernel = call(timed_pieces_.kernel);
     c->submit_d2h = call(timed_pieces_.d2h);
   }
-  // Three hand-overs per chunk, of two calls each.
+  // A chain across streams has three hand-overs per chunk, each with two event calls: record and wait.
   const double across = of(timed_across_streams_.all_stages).submit.median;
   const double within = of(timed_in_stream_.all_stages).submit.median;
   costs.event_call = std::max(0.0, (across - within) / static_cast<double>(6 * kLinks));
   return costs;
 }
 
-/// Whether, in any region that takes at least kAWhile, the interquartile range of the samples is larger than on a quiet
-/// machine.
+/// Whether other activity disturbed the samples: in some region that takes at least 1 ms, the interquartile range is
+/// larger than on a quiet machine.
 bool is_disturbed(std::span<const Series> series) {
   constexpr double kQuiet = 0.02;
   constexpr double kAWhile = 1e-3;  // seconds
@@ -462,7 +469,7 @@ bool has_costs(const ChunkedWork::Shape& shape) {
 }
 
 StageCosts measure_stage_costs(const RunContext& bench, std::span<const OnGpu> all, int attempts) {
-  // Costs per operation do not depend on the payload size, so a small payload saves time.
+  // The costs per operation do not depend on the payload size, so a small payload is used to save time.
   constexpr std::size_t kMostBytes = 64 * MiB;
   constexpr std::size_t kSamples = 10;
   std::vector<std::unique_ptr<CostRegions>> of_gpus;
