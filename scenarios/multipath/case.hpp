@@ -18,34 +18,35 @@
 
 namespace xferbench {
 
-/// Alignment of the payload's parts, so that copies of them are aligned.
+/// Alignment in bytes of the parts of the payload that different GPUs copy, so that their copies are aligned.
 inline constexpr std::uint64_t kPartAlignment = 64 * KiB;
 
 struct MultipathCase {
   Direction direction = Direction::h2d;  ///< to the target GPU's memory, or from it
   std::vector<int> target;               ///< number of one GPU; empty: the first GPU of the run
   std::vector<int> via;                  ///< helper GPUs; empty: all other GPUs
-  bool growing = false;                  ///< if `via` is empty: one case with one helper, one with two, and so on
-  std::optional<double> share;           ///< 0 to 1, part of the payload that helpers relay; none: the model chooses
-  model::RelayShape shape;               ///< chunk 0: the model chooses
+  bool growing = false;         ///< if `via` is empty: one case with one helper, one with two helpers, and so on
+  std::optional<double> share;  ///< fraction of the payload that helpers relay, 0 to 1; nothing: the model chooses it
+  model::RelayShape shape;      ///< if `chunk` is 0, the model chooses the chunk size
   std::uint64_t bytes = 0;
 
   [[nodiscard]] bool is_explicit() const { return !target.empty() && !via.empty(); }
-  /// The target, then its helpers.
+  /// Returns the numbers of the target GPU and then of its helpers.
   [[nodiscard]] std::vector<int> gpus() const;
 };
 MultipathCase multipath_case(const Case& c);
 
-/// Words of the axes: kFirst is the first GPU of the run; kAllOthers is all other GPUs as helpers; kGrowing is one
-/// helper, then two helpers, and so on.
+/// Words that axes accept instead of GPU numbers: kFirst is the first GPU of the run as target; kAllOthers is all other
+/// GPUs as helpers; kGrowing is one case with one helper, one with two helpers, and so on.
 inline constexpr const char* kFirst = "first";
 inline constexpr const char* kAllOthers = "all";
 inline constexpr const char* kGrowing = "growing";
 
-/// Cases with GPU numbers instead of words. Returns `c` itself if there is only one GPU.
+/// Returns the cases that `c` stands for, with GPU numbers instead of words. Returns `c` itself if there is only one
+/// GPU.
 std::vector<Case> expand_multipath(const Case& c, const GpusOfRun& gpus);
 
-/// Upper bound of the slot memory of one helper, in bytes.
+/// Returns an upper bound of the slot memory of one helper GPU, in bytes.
 std::uint64_t helper_memory(const MultipathCase& c);
 
 /// How the payload is distributed over the target's own link and the helpers, and cut into chunks.
@@ -54,7 +55,8 @@ struct Cut {
   model::RelaySplit split;
 };
 
-/// The cut of a case; the model chooses what the case leaves open. Calls paths() only if the model is needed.
+/// Returns the cut of a case; the model chooses what the case leaves open. Calls paths(), which measures the model's
+/// input, only if the model is needed.
 template <class Paths>
 Cut cut(const MultipathCase& c, const Paths& paths) {
   const auto split_for = [&](const model::RelayShape& shape) {
@@ -66,21 +68,22 @@ Cut cut(const MultipathCase& c, const Paths& paths) {
   return {shape, split_for(shape)};
 }
 
-/// Bytes of slot memory of the helper that needs most.
+/// Returns the bytes of slot memory of the helper GPU that needs most.
 std::uint64_t helper_memory(const Cut& cut);
 
-/// Adds bandwidth and gain relative to the time through the target's own link alone, the relayed share and, unless
-/// nothing is relayed, chunk size and helper memory. Times in seconds.
+/// Adds the bandwidth, its gain over the target's own link alone, and the fraction of the payload that is relayed. If
+/// anything is relayed, also adds the chunk size and the helpers' memory. Times in seconds.
 void add_rates(const MultipathCase& c, const Cut& cut, double seconds, double direct_seconds, Result& result);
 
-/// A finding "multipath" per result, with its gain and cost, and "helpers", the smallest number of helpers that is as
-/// fast as more. All results must be successful. Throws InputError if a result read from a file lacks its own time.
+/// Returns a finding "multipath" per result, with its gain and cost, and a finding "helpers" with the smallest number
+/// of helpers that is as fast as more helpers. All results must be successful. Throws InputError if a result read from
+/// a file lacks its own time.
 std::vector<Finding> multipath_findings(std::span<const Result* const> results);
 
-/// The axes that define the work, as opposed to how it is done.
+/// The axes that define what is copied; the other axes define how.
 inline constexpr std::array<std::string_view, 3> kMultipathWorkAxes{"dir", "target", "size"};
 
-/// See Scenario::tunable().
+/// Creates the search space of `tune`; see Scenario::tunable().
 std::unique_ptr<Tunable> multipath_space(std::span<const Case> cases, const RunContext& bench);
 
 }  // namespace xferbench

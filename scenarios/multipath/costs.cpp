@@ -1,4 +1,4 @@
-// Measures rate and fixed cost of each link as input of the relay model.
+// Measures the rate and the fixed cost of a copy on each link, as input of the relay model.
 #include "scenarios/multipath/costs.hpp"
 
 #include <algorithm>
@@ -24,7 +24,8 @@ double median_of(const RunContext& bench, Region region) {
   return sample_few(bench, {std::move(region)}, kSamples).front().elapsed.median;
 }
 
-/// A part of the payload in a helper's memory, copied over one of the helper's links in several pieces.
+/// A part of the payload in a helper's memory, with the regions that copy it in several pieces over one of the helper's
+/// two links.
 class Leg {
  public:
   enum class Link { own, peer };
@@ -49,13 +50,14 @@ class Leg {
                   const std::uint64_t step = std::max<std::uint64_t>(1, bytes_ / pieces);
                   for (std::size_t i = 0; i < pieces; ++i) {
                     copy(link, i * step, step, one_);
-                    one_.record(event_);  // as a relay does after each chunk; costs as much as the copy itself
+                    one_.record(event_);  // an event after each piece, as a relay records it after each chunk; costs as
+                                          // much as the copy itself
                   }
                 },
             .operations = 2 * pieces};
   }
 
-  /// Tiny copies over both links alternately, each waiting for the previous one.
+  /// A region with tiny copies over the two links alternately; each copy waits for the previous one.
   [[nodiscard]] Region chain() {
     return {.name = "chain",
             .clock = Clock::event_gated,
@@ -94,28 +96,28 @@ class Leg {
   Event event_;
 };
 
-/// Fixed cost of a copy in seconds.
+/// Returns the fixed cost of a copy over the link, in seconds.
 double per_copy(const RunContext& bench, Leg& leg, Leg::Link link) {
   const double whole = median_of(bench, leg.in_pieces(link, 1));
   const double pieces = median_of(bench, leg.in_pieces(link, kPieces));
   return std::max(0.0, (pieces - whole) / (kPieces - 1));
 }
 
-/// Time of one device's part of a region over several devices, by its own clock.
+/// Returns the time, by the device's own clock, that one device needs for its part of a region over several devices.
 double gpu_time(const Series& series, const Device& device) {
   return series.part(kGpuTime, device.capabilities().environment.number_of(device.number())).median;
 }
 
-/// How much longer the whole region takes than the longest part of a single GPU: the cost of starting together and of
-/// notifying the first GPU.
+/// Returns how much longer the whole region takes than its longest part on a single GPU. That is the cost of starting
+/// the GPUs together and of notifying the first GPU of the end.
 double far_end_of(const Series& series, const MultipathPayload& payload) {
   double longest = gpu_time(series, payload.target());
   for (const Device* helper : payload.helpers()) longest = std::max(longest, gpu_time(series, *helper));
   return std::max(0.0, series.elapsed.median - longest);
 }
 
-/// Times in seconds that a helper's part takes on its own link and on its link to the target, while all other links are
-/// busy, too.
+/// Seconds that a helper's part of the payload takes on its own link and on its link to the target GPU, while all other
+/// links are busy, too.
 struct LinkTimes {
   double own = 0;
   double peer = 0;
@@ -124,7 +126,8 @@ struct LinkTimes {
 model::RelayCosts helper_costs(const RunContext& bench, Leg& leg, const LinkTimes& times, bool to_target) {
   const double own_copy = per_copy(bench, leg, Leg::Link::own);
   const double peer_copy = per_copy(bench, leg, Leg::Link::peer);
-  // Subtracting both copies from one step of the chain leaves two hand-overs.
+  // One step of the chain consists of two copies and two hand-overs, so what remains after subtracting the copies is
+  // two hand-overs.
   const double both = median_of(bench, leg.chain()) / kLinks;
   const double own_rate = rate(leg.bytes(), times.own - own_copy);
   const double peer_rate = rate(leg.bytes(), times.peer - peer_copy);
@@ -135,13 +138,14 @@ model::RelayCosts helper_costs(const RunContext& bench, Leg& leg, const LinkTime
           .hand_over = std::max(0.0, (both - own_copy - peer_copy) / 2)};
 }
 
-/// Time of tiny copies over all own links at once, which is nearly all overhead.
+/// Returns the time of tiny copies over all own links at once, which is nearly all overhead.
 double small_transfer_time(const RunContext& bench, MultipathPayload& payload) {
   OwnLinks links(payload, {kTiny, std::vector<std::uint64_t>(payload.helpers().size(), kTiny)});
   return median_of(bench, links.region());
 }
 
-/// Time of each leg between helper and target while all of them run, as they share the target's links.
+/// Returns the time of the copy between each helper and the target while all these copies run, as they share the
+/// target's links.
 std::vector<double> peer_times(const RunContext& bench, std::span<const std::unique_ptr<Leg>> legs,
                                const MultipathPayload& payload) {
   std::vector<Region> regions;
@@ -178,7 +182,7 @@ model::RelayPaths measure_paths(const RunContext& bench, const MultipathCase& c)
     const LinkTimes times{gpu_time(own_links, *payload.helpers()[i]), to_target[i]};
     paths.helpers.push_back(helper_costs(bench, *legs[i], times, payload.direction() == Direction::h2d));
   }
-  // Assumes that the target's own copies have the same fixed cost as a helper's copies from or to the host.
+  // The fixed cost of the target's own copies is taken from a helper's copies from or to the host.
   const model::RelayCosts& like = paths.helpers.front();
   paths.direct_copy = payload.direction() == Direction::h2d ? like.first_copy : like.second_copy;
   paths.direct_rate = rate(split.direct, gpu_time(own_links, payload.target()) - paths.direct_copy);

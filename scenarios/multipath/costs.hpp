@@ -8,12 +8,12 @@
 
 namespace xferbench {
 
-/// Takes a few samples with a payload of its own: all own links at once, copies between each helper and the target as a
-/// whole and in pieces, and a chain of small copies. The result holds for payloads of any size. Throws the same errors
-/// as sampling; meaningless after Ctrl-C.
+/// Takes a few samples with a payload of its own: all GPUs' own links at once, copies between each helper and the
+/// target as a whole and in pieces, and a chain of small copies. The result is valid for payloads of any size. Throws
+/// the same errors as sampling; the result is meaningless after Ctrl-C.
 model::RelayPaths measure_paths(const RunContext& bench, const MultipathCase& c);
 
-/// Memory that measure_paths() needs on each GPU, and as much on the host.
+/// Bytes that measure_paths() needs on each GPU; it needs as many on the host.
 inline constexpr std::uint64_t kMeasuredBytes = 256 * MiB;
 
 }  // namespace xferbench

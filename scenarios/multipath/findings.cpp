@@ -18,12 +18,12 @@ namespace xferbench {
 
 namespace {
 
-/// Names GPUs, for example "GPU 1" or "GPUs 1,2".
+/// Returns the names of GPUs, for example "GPU 1" or "GPUs 1,2".
 std::string gpus_named(std::span<const int> numbers) {
   return fmt::format("GPU{} {}", numbers.size() > 1 ? "s" : "", gpus_text(numbers, ','));
 }
 
-/// Gain and cost of one result. `may_be_fewer`: add advice to try fewer helpers.
+/// Creates the finding about gain and cost of one result. `may_be_fewer`: whether to advise trying fewer helpers.
 Finding gained(const Result& r, const std::string& prefix, bool may_be_fewer) {
   const MultipathCase c = multipath_case(r.config);
   const bool in = c.direction == Direction::h2d;
@@ -54,7 +54,8 @@ Finding gained(const Result& r, const std::string& prefix, bool may_be_fewer) {
       .text = std::move(text)};
 }
 
-/// Among results that differ in the helpers only: the one with the fewest helpers that is as fast as the fastest.
+/// Among results that differ in the helpers only, returns the one with the fewest helpers that is as fast as the
+/// fastest.
 const Result& fewest_helpers(std::span<const Result* const> results) {
   const auto time = [](const Result* r) { return r->median("multipath"); };
   const double least = time(*std::ranges::min_element(results, {}, time));
@@ -67,7 +68,7 @@ const Result& fewest_helpers(std::span<const Result* const> results) {
   return *fewest;
 }
 
-/// A finding that more helpers than `fewest` gain nothing; nothing if no more were tried.
+/// Returns a finding that more helpers than in `fewest` gain nothing; nothing if no more were tried.
 std::optional<Finding> enough(std::span<const Result* const> results, const Result& fewest, const std::string& prefix) {
   const auto helpers = [](const Result* r) { return multipath_case(r->config).via; };
   const Result* most = *std::ranges::max_element(results, {}, [&](const Result* r) { return helpers(r).size(); });
@@ -82,7 +83,7 @@ std::optional<Finding> enough(std::span<const Result* const> results, const Resu
                           helpers(most).size(), format_significant(most->value("bandwidth")), gpus_text(via))};
 }
 
-/// With many findings, shows only the fastest; the table already contains the others.
+/// If there are many findings, shows only the fastest case; the table already contains the others.
 void keep_fastest(std::vector<Finding>& findings) {
   constexpr std::size_t kFew = 4;
   const auto shown = [](const Finding& f) { return !f.detail; };

@@ -22,7 +22,7 @@ namespace xferbench {
 
 namespace {
 
-/// Returns the cut of a case. The model's input is measured once per run.
+/// Returns how the payload of a case is cut. The input of the relay model is measured once per run.
 Cut cut_for(const MultipathCase& c, const RunContext& bench) {
   return cut(c, [&]() -> const model::RelayPaths& {
     const std::string key = fmt::format("multipath paths {} {}", static_cast<int>(c.direction), gpus_text(c.gpus()));
@@ -80,8 +80,8 @@ class Multipath final : public ScenarioOf<multipath_case> {
   }
 
   [[nodiscard]] MemoryNeeds memory_needs(const MultipathCase& c) const override {
-    // The target holds the payload; a helper holds its slots and, for the measurement of all links, its part of the
-    // payload.
+    // The target GPU's memory holds the payload. A helper's memory holds its slots and, for the measurement of all
+    // links without relaying, its part of the payload.
     const std::uint64_t helper = helper_memory(c) + c.bytes / 2 + kPartAlignment;
     const std::uint64_t measured = c.share && c.shape.chunk > 0 ? 0 : kMeasuredBytes;
     return {std::max(c.bytes, measured), std::max({c.bytes, helper, measured})};

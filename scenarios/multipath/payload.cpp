@@ -52,7 +52,7 @@ void MultipathPayload::check_host() const {
 
 void MultipathPayload::check() {
   if (direction_ == Direction::h2d) {
-    // The host buffer still holds the source data, so poison it before copying the result back.
+    // The host buffer still holds the source data, so poison it before the result is copied back into it.
     poison_host();
     target().copy_and_wait({host_.data, on_target_.data, host_.bytes, Direction::d2h});
   }

@@ -16,8 +16,8 @@
 
 namespace xferbench {
 
-/// The payload's buffers on host and target, the target and its helper GPUs. Enables peer access from the helpers to
-/// the target for its lifetime.
+/// The payload's buffers on the host and on the target GPU, and the helper GPUs. The helpers have peer access to the
+/// target during the lifetime of this object.
 class MultipathPayload {
  public:
   MultipathPayload(Machine& machine, const MultipathCase& c, std::uint64_t seed);
@@ -27,30 +27,30 @@ class MultipathPayload {
   [[nodiscard]] Device& target() const { return *devices_.front(); }
   [[nodiscard]] std::span<Device* const> helpers() const { return std::span(devices_).subspan(1); }
 
-  /// A copy of `bytes` bytes of the payload from `offset` on, between the host and the target's memory.
+  /// Returns a copy of `bytes` bytes of the payload from byte `offset` on, between the host and the target's memory.
   [[nodiscard]] Copy directly(std::uint64_t offset, std::uint64_t bytes) const {
     return over_link(at(offset), offset, bytes);
   }
-  /// Like directly(), but between the host and memory `on_gpu` of any GPU.
+  /// Like directly(), but between the host and address `on_gpu` in the memory of any GPU.
   [[nodiscard]] Copy over_link(std::byte* on_gpu, std::uint64_t offset, std::uint64_t bytes) const;
-  /// Like directly(), but between the target's memory and memory `on_helper` of a helper.
+  /// Like directly(), but between the target's memory and address `on_helper` in a helper's memory.
   [[nodiscard]] Copy between_gpus(std::byte* on_helper, std::uint64_t offset, std::uint64_t bytes) const;
-  /// Address in the target's memory of byte `offset` of the payload.
+  /// Returns the address of the payload's byte `offset` in the target's memory.
   [[nodiscard]] std::byte* at(std::uint64_t offset) const { return on_target_.data + offset; }
 
   /// Fills the source.
   void prepare();
   /// Overwrites the destination.
   void poison();
-  /// Throws VerificationError if the data has not arrived. Keeps the source.
+  /// Checks the destination. Throws VerificationError if the data has not arrived. Does not change the source.
   void check();
 
-  // For a part that is kept in memory `on_gpu` of `device` without relaying: fills it if it is a source (D2H), poisons
-  // it if it is a destination (H2D).
+  // These functions are for a part of the payload that stays in memory `on_gpu` of `device` without being relayed.
+  // prepare_part() fills the part if it is a source (D2H); poison_part() poisons it if it is a destination (H2D).
   void prepare_part(Device& device, const DeviceView& on_gpu, std::uint64_t offset);
   void poison_part(Device& device, const DeviceView& on_gpu);
-  /// H2D: copies the part back to the host buffer, which must be poisoned before, and checked after all parts are back.
-  /// D2H: no effect.
+  /// For H2D, copies the part back to the host buffer, which must be poisoned before, and checked after all parts are
+  /// back. For D2H, does nothing.
   void fetch_part(Device& device, const DeviceView& on_gpu, std::uint64_t offset);
   void poison_host();
   void check_host() const;
@@ -60,14 +60,15 @@ class MultipathPayload {
 
   Direction direction_;
   std::uint64_t seed_;
-  std::vector<Device*> devices_;  // the target, then its helpers
+  std::vector<Device*> devices_;  // the target GPU, then its helpers
   PeerAccess access_;
   HostBuffer host_;
   PayloadPart part_;
   DeviceBuffer on_target_;
 };
 
-/// The upper limit of multipath: each GPU copies its part over its own link and keeps it, without relaying.
+/// Copies over each GPU's own link without relaying, as the upper limit of multipath: each GPU keeps its part of the
+/// payload.
 class OwnLinks {
  public:
   OwnLinks(MultipathPayload& payload, const model::RelaySplit& split);
@@ -79,7 +80,7 @@ class OwnLinks {
  private:
   struct Part {
     Device* device;
-    DeviceView on_gpu;  // for the target a range of the payload's own memory, else all of `own`
+    DeviceView on_gpu;  // for the target a range of the payload's memory, else all of `own`
     std::uint64_t offset;
     Stream stream;
     DeviceBuffer own;
@@ -91,11 +92,11 @@ class OwnLinks {
 /// Copies a part of the payload over the target's own link, and the rest in chunks through the helpers.
 class Relay {
  public:
-  /// The whole payload over the target's own link.
+  /// Relays nothing: copies the whole payload over the target's own link.
   explicit Relay(MultipathPayload& payload) : Relay(payload, {}, {.direct = payload.bytes(), .through = {}}) {}
   Relay(MultipathPayload& payload, const model::RelayShape& shape, const model::RelaySplit& split);
   [[nodiscard]] Region region(std::string name);
-  /// Number of operations in the busiest stream of a helper that relays `chunks` chunks.
+  /// Returns the number of operations in the busiest stream of a helper that relays `chunks` chunks.
   static constexpr std::size_t operations(std::size_t chunks) { return 3 * chunks; }
   /// Overwrites the destination and the slots.
   void poison();
@@ -109,7 +110,7 @@ class Relay {
   void submit();
 
   MultipathPayload& payload_;
-  std::uint64_t direct_;  // bytes at the start of the payload that use the own link
+  std::uint64_t direct_;  // number of bytes at the start of the payload that use the target's own link
   Stream stream_;
   std::vector<Helper> helpers_;
 };

@@ -45,7 +45,7 @@ class MultipathSpace final : public Tunable {
     return model::relay_makespan(paths_.at(m.via), chosen.shape, chosen.split);
   }
 
-  /// Fewer helpers count as simpler; then less helper memory.
+  /// Fewer helpers count as simpler; among equal numbers of helpers, less helper memory does.
   [[nodiscard]] double complexity(const Case& c) const override {
     const MultipathCase m = multipath_case(c);
     constexpr double kHelper = 1e6;
@@ -83,7 +83,8 @@ class MultipathSpace final : public Tunable {
     paths_.emplace(c.via, measure_paths(bench_, c));
   }
 
-  /// Whether all operations fit behind a gate. Candidates are compared with each other, so all must use the same clock.
+  /// Whether all operations of a case fit behind a gate. Candidates are compared with each other, so all of them must
+  /// use the same clock.
   [[nodiscard]] bool is_gated(const MultipathCase& c) const {
     const Cut chosen = cut_of(c);
     std::size_t chunks = 0;
@@ -97,7 +98,8 @@ class MultipathSpace final : public Tunable {
     return cut(c, [&]() -> const model::RelayPaths& { return paths_.at(c.via); });
   }
 
-  /// Extends a split over the helpers `via` to the helpers of all cases, which share one payload.
+  /// Extends a split over the helpers `via` of one case to the helpers of all cases, because all cases share one
+  /// payload.
   [[nodiscard]] model::RelaySplit among_all(const model::RelaySplit& split, const std::vector<int>& via) const {
     model::RelaySplit all{split.direct, std::vector<std::uint64_t>(helpers_.size())};
     for (std::size_t i = 0; i < via.size(); ++i) {
@@ -110,8 +112,8 @@ class MultipathSpace final : public Tunable {
   std::vector<int> helpers_;  // helper GPUs of all cases
   std::unique_ptr<MultipathPayload> payload_;
   Clock clock_ = Clock::event_gated;
-  std::map<std::vector<int>, model::RelayPaths> paths_;  // key: the helpers
-  std::vector<Measurement> stages_;                      // the direct copy only
+  std::map<std::vector<int>, model::RelayPaths> paths_;  // measured input of the model; key: the helpers
+  std::vector<Measurement> stages_;                      // only the copy over the target's own link
 };
 
 }  // namespace

@@ -25,7 +25,7 @@ unsigned number(const Case& c, const char* axis, unsigned otherwise) {
   return static_cast<unsigned>(c.count_or(axis, otherwise));
 }
 
-/// Swizzle span in bytes; 0 for "none".
+/// Returns the swizzle span in bytes; 0 for "none".
 unsigned swizzle_of(const Case& c) {
   if (!c.has("swizzle") || c.word("swizzle") == "none") return 0;
   return static_cast<unsigned>(std::stoul(c.word("swizzle")));
@@ -37,8 +37,9 @@ SmemStore store_of(const Case& c, const SmemShape& shape) {
 }
 
 std::optional<std::string> beyond_cache(const SmemShape& shape, std::uint64_t cache) {
-  // Only half of L2 counts, because each half of an H200's L2 may hold its own copy of the data. The cudaMemcpyAsync
-  // that the kernel is compared with reads and writes the whole payload, even if the kernel only reads.
+  // The data must fit in half of L2, because each half of an H200's L2 may hold its own copy of the data. Both input
+  // and output count, even if the kernel only reads: the cudaMemcpyAsync that the kernel is compared with reads and
+  // writes the whole payload.
   const std::uint64_t touched = 2 * shape.payload_bytes();
   if (touched <= cache / 2) return std::nullopt;
   return fmt::format(
@@ -79,7 +80,7 @@ SmemCase smem_case(const Case& c) {
 
 namespace {
 
-/// Rejects sizes that are not a whole number of rows or elements.
+/// Returns why a size is rejected that is not a whole number of rows or elements; nothing if it is accepted.
 std::optional<std::string> broken_size(const SmemCase& c) {
   const std::uint64_t unit = c.strided ? c.shape.row_bytes : kernels::bytes_of(c.shape.type);
   if (c.size % unit == 0) return std::nullopt;
@@ -89,7 +90,7 @@ std::optional<std::string> broken_size(const SmemCase& c) {
                      c.strided ? "rows" : "elements", unit, nearest);
 }
 
-/// Why this GPU cannot run a case that is otherwise legal; nothing if it can.
+/// Returns why this GPU cannot run a case that is otherwise legal; nothing if it can.
 std::optional<std::string> beyond_device(const SmemCase& c, const Capabilities& can) {
   if (can.environment.simulated()) return "the simulator does not model which instructions copy faster";
   if (auto broken = broken_rule(c.shape, can.multiprocessor)) return broken;
@@ -115,23 +116,26 @@ bool computes(const SmemShape& shape) { return shape.intensity > 0 || shape.op =
 double in_flight_per_block(const SmemShape& shape) {
   std::uint64_t bytes = shape.tile_bytes;
   switch (shape.method) {
-    // Each thread loads as many vectors as it holds at a time, and starts the next loads when these are done.
+    // With these methods, each thread loads as many vectors as it holds at a time, and issues the next loads when these
+    // have arrived.
     case SmemMethod::direct:
     case SmemMethod::sync:
       bytes = std::uint64_t{shape.vectors_at_a_time()} * kernels::kSmemVector * shape.threads;
       break;
     case SmemMethod::prefetch: break;
-    // One slot is being processed while the others are loaded.
+    // With these methods, one slot of shared memory is processed while the others are loaded.
     case SmemMethod::cp_async:
     case SmemMethod::cg: bytes *= std::max(1U, shape.stages - 1); break;
-    // Slots are refilled as soon as they are free, so all of them are in flight while the block waits. With
-    // asynchronous stores one slot fewer, because the first warp waits until the previous store has read its slot.
+    // With these methods, slots of shared memory are refilled as soon as they are free, so all of them are in flight
+    // while the block waits. With asynchronous stores it is one slot fewer, because the first warp waits until the
+    // previous store has read its slot.
     case SmemMethod::bulk:
     case SmemMethod::tma: bytes *= shape.uses_async_store() ? std::max(1U, shape.stages - 1) : shape.stages; break;
     case SmemMethod::pipeline:
     case SmemMethod::tma_specialized: bytes *= shape.stages; break;
   }
-  // Tiles at the edge of a matrix, and all tiles of a narrow one, contain bytes that are no payload.
+  // Tiles at the edge of a matrix, and all tiles of a narrow matrix, contain bytes outside of the payload, which do not
+  // count.
   const double whole = static_cast<double>(shape.tiles()) * shape.tile_bytes;
   return static_cast<double>(bytes) * static_cast<double>(shape.payload_bytes()) / whole;
 }

@@ -20,50 +20,52 @@
 
 namespace xferbench {
 
-/// The parsed axes of a case. shape.blocks is 0 here; the grid size is chosen on the device.
+/// The parsed axes of a case. The grid size shape.blocks is 0 here, because it is chosen on the device.
 struct SmemCase {
   kernels::SmemShape shape;
-  std::uint64_t size = 0;  ///< requested payload bytes, possibly no whole rows (see smem_skip_reason())
+  std::uint64_t size = 0;  ///< requested payload bytes; maybe no whole number of rows (see smem_skip_reason())
   bool strided = false;    ///< the payload is a matrix instead of an array
-  std::optional<unsigned> blocks_per_multiprocessor;  ///< as requested; nothing: as many as fit
+  std::optional<unsigned> blocks_per_multiprocessor;  ///< as requested; nothing: as many blocks as fit
   bool resident = false;                              ///< the data stays in L2 between passes
 };
 
-/// The axes that define the work: only cases with equal values can be compared.
+/// The axes that define what is computed. Only cases with equal values of these axes can be compared.
 inline constexpr std::array<std::string_view, 7> kSmemWorkAxes{"op",      "dtype",     "access", "size",
                                                                "columns", "intensity", "l2"};
 
-/// Seconds between two tiles taken from one counter: the time of an atomic addition to a contended address, on an H200.
+/// Seconds between two tiles that blocks take from one counter: the time of an atomic addition to a contended address,
+/// on an H200.
 inline constexpr double kTileFromCounter = 2.5e-9;
 
 std::vector<Axis> smem_axes();
-/// Accepts any values of the axes, legal or not.
+/// Parses a case. Accepts any values of the axes, legal or not.
 SmemCase smem_case(const Case& c);
 
-/// Why a case is not run: it breaks a rule of scenarios/smem/rules.hpp, or its size is not whole rows or elements; with
-/// `can`, also because this GPU breaks a rule, has no space for its blocks, or not enough L2 for its data.
+/// Returns why a case is not run: it breaks a rule of scenarios/smem/rules.hpp, or its size is not a whole number of
+/// rows or elements. If `can` is given, also because the case breaks a rule on this GPU, or because this GPU has no
+/// space for its blocks, or not enough L2 for its data.
 std::optional<SkipReason> smem_skip_reason(const SmemCase& c, const Capabilities* can);
 
-/// Bytes read plus bytes written.
+/// Returns the bytes that the kernel reads plus those that it writes in global memory.
 std::uint64_t traffic(const kernels::SmemShape& shape);
 /// Whether the kernel does any arithmetic.
 bool computes(const kernels::SmemShape& shape);
-/// Upper bound of the payload bytes in flight from global memory to one block.
+/// Returns an upper bound of the payload bytes in flight from global memory to one block.
 double in_flight_per_block(const kernels::SmemShape& shape);
-/// The shape with the same work and tiles, but SmemMethod::sync: load, barrier, work, barrier.
+/// Returns the shape with the same work and tiles, but with SmemMethod::sync: load, barrier, work, barrier.
 kernels::SmemShape as_sync(const kernels::SmemShape& shape);
 kernels::SmemShape only(kernels::SmemPart part, const kernels::SmemShape& shape);
 
-/// Adds bandwidth and memory traffic. `theoretical`: memory bandwidth in bytes per second; 0 if memory is not the
-/// limit.
+/// Adds bandwidth and memory traffic to the result. `theoretical`: memory bandwidth in bytes per second; 0 if memory is
+/// not the limit.
 void add_rates(const kernels::SmemShape& shape, double seconds, double theoretical, Result& result);
 
-/// Findings: a row "best" per method, a sentence "winner" for the fastest method and, for results that differ in their
-/// stages only, "stages": how many are enough, compared with Little's law.
+/// Returns the findings: a row "best" per method, a sentence "winner" about the fastest method, and for results that
+/// differ in their stages only a finding "stages", which says how many stages are enough, compared with Little's law.
 std::vector<Finding> diagnose_smem(std::span<const Result* const> results);
 
-/// Measures memory bandwidth, arithmetic rate and the latency of a tile. All candidates share one payload. Throws
-/// UsageError if the cases do different work.
+/// Creates the search space of `tune`: measures memory bandwidth, arithmetic rate and the latency of a tile. All
+/// candidates share one payload. Throws UsageError if the cases do different work.
 std::unique_ptr<Tunable> smem_space(std::span<const Case> cases, const RunContext& bench);
 
 }  // namespace xferbench

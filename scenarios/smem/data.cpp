@@ -25,13 +25,13 @@ using kernels::SmemPart;
 using kernels::SmemShape;
 using kernels::SmemType;
 
-constexpr std::uint64_t kPart = 64 * MiB;  // bytes staged through page-locked memory at a time
-constexpr std::uint64_t kGrain = MiB;      // minimum bytes per host thread
-constexpr std::size_t kQueueBytes = 128;   // size of the queue: two words, padded
-constexpr std::byte kPadding{0x7E};        // between input rows; output padding is poison until a kernel writes there
-constexpr std::size_t kSmallElements = 1 + 512;  // pattern::small_element is in [1, 2^9]
+constexpr std::uint64_t kPart = 64 * MiB;        // bytes staged through page-locked memory at a time
+constexpr std::uint64_t kGrain = MiB;            // minimum bytes per host thread
+constexpr std::size_t kQueueBytes = 128;         // size of the queue: two words, padded
+constexpr std::byte kPadding{0x7E};              // fills the input between rows; the output between rows is poison
+constexpr std::size_t kSmallElements = 1 + 512;  // number of possible values of pattern::small_element, and one
 
-/// Expected input rows (`worked` false) or output rows, as the bits of their elements.
+/// Computes the expected rows of the input (`worked` is false) or of the output, as the bits of their elements.
 template <class Bits>
 class Rows {
  public:
@@ -57,7 +57,7 @@ class Rows {
            (between == Between::anything || std::ranges::all_of(found.subspan(shape_.used_bytes(row)), is_poison));
   }
 
-  /// Describes the first error of a row for which is_right() is false.
+  /// Returns a description of the first error in a row for which is_right() is false.
   [[nodiscard]] std::string describe(std::uint64_t row, std::span<const std::byte> found) const {
     for (std::uint64_t i = 0; i < elements(row); ++i) {
       if (element(found, i) == expected(row, i)) continue;
@@ -70,7 +70,7 @@ class Rows {
                        row * shape_.pitch + shape_.used_bytes(row) + static_cast<std::uint64_t>(written));
   }
 
-  /// Sum of the row's 32-bit words; missing bytes of the last word count as zero.
+  /// Returns the sum of the row's 32-bit words; missing bytes of the last word count as zero.
   [[nodiscard]] std::uint32_t sum(std::uint64_t row) const {
     std::uint32_t sum = 0;
     for (std::uint64_t i = 0; i < elements(row); ++i) {
@@ -103,10 +103,10 @@ class Rows {
   std::uint64_t seed_;
   std::uint32_t intensity_;
   bool worked_;
-  std::array<std::uint16_t, kSmallElements> halves_{};  ///< table of expected f16 results, one per possible input value
+  std::array<std::uint16_t, kSmallElements> halves_{};  ///< expected f16 result for each possible input value
 };
 
-/// Calls f(Rows) with the element type of the shape.
+/// Calls f with an object of class Rows for the element type of the shape.
 template <class F>
 auto with_rows(const SmemShape& shape, std::uint64_t seed, bool worked, const F& f) {
   return shape.type == SmemType::f32 ? f(Rows<std::uint32_t>(shape, seed, worked))

@@ -24,7 +24,7 @@ bool is_work(std::string_view axis) { return std::ranges::find(kSmemWorkAxes, ax
 
 double seconds(const Result* r) { return r->median("smem"); }
 
-/// Throws if a metric is missing that every measured result must have.
+/// Throws if the result lacks a metric that every measured result must have.
 void check_numbers(const Result& r) {
   for (const char* name : {"bandwidth", "memory_traffic", "vs_d2d", "time_in_flight"}) r.needed_metric(name);
   r.needed_measurement("smem");
@@ -36,8 +36,8 @@ const Result* fastest(std::span<const Result* const> results) {
   return *std::ranges::min_element(results, {}, seconds);
 }
 
-/// Values of the axes, with the axis' name unless the word is self-explanatory, for example "tma, tile 4 KiB, stages
-/// 3".
+/// Returns the values of the axes, each after the axis' name unless the value is self-explanatory, for example "tma,
+/// tile 4 KiB, stages 3".
 std::string description(const Case& c, std::span<const std::string> axes) {
   std::string text;
   for (const std::string& axis : axes) {
@@ -49,7 +49,7 @@ std::string description(const Case& c, std::span<const std::string> axes) {
   return text;
 }
 
-/// The best result of each method, if several were measured.
+/// Adds a finding about the best result of each method, if several methods were measured.
 void add_best(const Results& work, const std::vector<std::string>& axes, std::vector<Finding>& findings) {
   const auto by_method = grouped(work, method_of);
   if (by_method.size() < 2) return;
@@ -72,7 +72,7 @@ void add_best(const Results& work, const std::vector<std::string>& axes, std::ve
                            format_significant(best.value("memory_traffic")), factor_text(best.value("vs_d2d")))});
 }
 
-/// Whether memory latency is the bottleneck, and not arithmetic, block launches or the tile counter.
+/// Whether memory latency is the bottleneck of a result, rather than arithmetic, block launches or the tile counter.
 bool waits_for_memory(const Result& r) {
   const kernels::SmemShape shape = smem_case(r.config).shape;
   if (shape.schedule == kernels::SmemSchedule::one_tile) return false;
@@ -82,7 +82,8 @@ bool waits_for_memory(const Result& r) {
   return balance == nullptr || balance->value > 1;
 }
 
-/// Time from load to arrival of a byte, from the results of one method with too few bytes in flight.
+/// Returns the time in seconds from the load of a byte to its arrival. Estimated from those results of one method that
+/// have too few bytes in flight to reach the full bandwidth; nothing if there are none.
 std::optional<double> latency_of(const Results& results) {
   std::vector<model::Flight> flights;
   for (const Result* r : results) {
@@ -93,8 +94,8 @@ std::optional<double> latency_of(const Results& results) {
 
 unsigned stages_of(const Result* r) { return smem_case(r->config).shape.stages; }
 
-/// Adds the bytes in flight that the rate of `enough` needs by Little's law if each byte takes `latency` seconds: its
-/// own bytes in flight, times `latency`, divided by its own time in flight.
+/// Adds the bytes in flight that result `enough` needs for its rate, by Little's law with a latency of `latency`
+/// seconds. That is the rate times `latency`; the rate is the result's bytes in flight divided by its time in flight.
 void add_littles_law(const Result& enough, double latency, Finding& f) {
   const double needed = enough.value("bytes_in_flight") * latency / enough.value("time_in_flight");
   f.metrics.push_back({"latency", latency, "s"});
@@ -103,13 +104,14 @@ void add_littles_law(const Result& enough, double latency, Finding& f) {
                         format_seconds(latency));
 }
 
-/// The smallest number of stages beyond which more do not help. `alike`: results that differ in their stages only.
+/// Returns a finding that names the smallest number of stages that is as fast as more stages. `alike`: results that
+/// differ in their stages only.
 std::optional<Finding> enough_stages(Results alike, std::optional<double> latency,
                                      const std::vector<std::string>& axes) {
   std::ranges::sort(alike, {}, stages_of);
-  if (alike.size() < 3) return std::nullopt;  // two results are no sweep
+  if (alike.size() < 3) return std::nullopt;  // two numbers of stages are too few to see where more stages stop helping
   const model::Leaders front = leaders_of(alike, "smem");
-  const std::size_t fewest = std::ranges::min(front.places);  // the best is not significantly faster than this
+  const std::size_t fewest = std::ranges::min(front.places);  // fewest stages among the results tied for the fastest
   const Result& enough = *alike[fewest];
   const Result& best = *alike[front.places.front()];
   const bool sure = &enough == &best || model::relate(model::estimate_of(best, "smem"),

@@ -14,7 +14,7 @@ namespace {
 using kernels::SmemSchedule;
 using kernels::SmemShape;
 
-/// The shape of a plain read of a contiguous array.
+/// Returns the shape of a kernel that only reads a contiguous array.
 SmemShape read_of(std::uint64_t bytes) {
   SmemShape shape;
   shape.op = kernels::SmemOp::read;
@@ -36,9 +36,10 @@ CacheFlush::CacheFlush(Device& device) {
 void CacheFlush::run(StreamView stream) const { stream.launch(*kernel_); }
 
 bool CacheFlush::needed(const SmemShape& shape, std::uint64_t cache_bytes) {
-  constexpr std::uint64_t kTimesCache = 16;  // a larger payload leaves at most 6 % of itself in L2
-  // Kernels that copy leave as many dirty lines in L2 as they find. A kernel that only reads would have to write back
-  // the dirty lines of the device copy that is sampled with it: 10 of 470 us for 2 GiB on an H200.
+  constexpr std::uint64_t kTimesCache = 16;  // a payload this many times as large leaves at most 6 % of itself in L2
+  // Large payloads need no flush if the kernel also writes, because such a kernel leaves as many dirty lines in L2 as
+  // it finds. A kernel that only reads would have to write back the dirty lines of the device copy that is sampled with
+  // it: 10 of 470 us for 2 GiB on an H200.
   return shape.op == kernels::SmemOp::read || shape.payload_bytes() < kTimesCache * cache_bytes;
 }
 
@@ -76,7 +77,7 @@ Region SmemBench::region(const SmemShape& shape, StreamView stream, std::string 
   const kernels::Smem kernel(shape, args());
   device_.preload(kernel);
   Region r = gated(std::move(name), stream, [kernel, stream] { stream.launch(kernel); });
-  // The device copy that is sampled with this region overwrites the padding between rows.
+  // Padding between rows is not checked, because the device copy that is sampled with this region overwrites it.
   if (shape.part != kernels::SmemPart::compute) {
     r.check = [this, shape] { data_.check(shape, "its output", Between::anything); };
   }

@@ -14,14 +14,14 @@
 
 namespace xferbench {
 
-/// Evicts the data from L2 by reading other memory of twice its size. Reads only, because dirty lines would be written
-/// back during the timed pass.
+/// Evicts the data from L2 by reading other memory of twice the size of L2. It must not write, because dirty lines
+/// would be written back during the timed pass.
 class CacheFlush {
  public:
   explicit CacheFlush(Device& device);
   void run(StreamView stream) const;
 
-  /// Whether data left in L2 by the previous pass would affect the time of this shape.
+  /// Whether data that the previous pass has left in L2 would change the time of a kernel of this shape.
   [[nodiscard]] static bool needed(const kernels::SmemShape& shape, std::uint64_t cache_bytes);
 
  private:
@@ -30,7 +30,7 @@ class CacheFlush {
   std::unique_ptr<Kernel> kernel_;
 };
 
-/// A shape with its grid size.
+/// A kernel's shape with its chosen grid size.
 struct PlacedSmem {
   kernels::SmemShape shape;
   unsigned per_multiprocessor = 0;  ///< concurrent blocks per multiprocessor, rounded up
@@ -38,27 +38,31 @@ struct PlacedSmem {
   std::optional<SkipReason> skip_reason;  ///< why the requested grid is impossible
 };
 
-/// Loads the kernel and chooses the grid. `asked`: blocks per multiprocessor; nothing: as many as fit.
+/// Loads the kernel and chooses its grid size. `asked`: blocks per multiprocessor; nothing: as many as fit.
 PlacedSmem place(Device& device, const kernels::SmemShape& shape, const kernels::SmemArgs& args,
                  std::optional<unsigned> asked);
 
-/// Shared by all launches on one payload: its data, the flush of L2 before each pass, and the reference copy.
+/// Launches kernels of several shapes on one payload. Owns what they share: the data, the flush of L2 before each pass,
+/// and the reference copy.
 class SmemBench {
  public:
-  /// `sizes` must include all shapes that are launched, which have the same payload as `c`.
+  /// `sizes` must include all shapes that will be launched; these must have the same payload as `c`.
   SmemBench(const RunContext& bench, const SmemSizes& sizes, const SmemCase& c);
 
   [[nodiscard]] kernels::SmemArgs args() const { return data_.args(); }
   void prepare() { data_.prepare(case_.shape); }
-  /// A region of one launch. This object must outlive it. SmemPart::compute has no output to check.
+  /// Returns a region that launches one kernel. This object must outlive the region. With SmemPart::compute there is no
+  /// output to check.
   [[nodiscard]] Region region(const kernels::SmemShape& shape, StreamView stream, std::string name);
-  /// A region of cudaMemcpyAsync of the payload inside the GPU. Not checked if rows have padding between them.
+  /// Returns a region that copies the payload inside the GPU with cudaMemcpyAsync. Its output is not checked if rows
+  /// have padding between them.
   [[nodiscard]] Region device_copy(StreamView stream);
-  /// Memory traffic in GB/s of device_copy(), given its time in seconds.
+  /// Returns the memory traffic of device_copy() in GB/s, given its time in seconds.
   [[nodiscard]] double device_copy_traffic(double seconds) const;
-  /// Runs on poisoned memory at full speed, as timed passes, and checks every byte. Throws VerificationError.
+  /// Runs a kernel on poisoned memory, at full speed as in timed passes, and checks every byte. Throws
+  /// VerificationError if a byte is wrong.
   void verify(const kernels::SmemShape& shape, StreamView stream, const char* name);
-  /// Memory bandwidth in bytes per second; 0 if memory is not the limit.
+  /// Returns the memory bandwidth in bytes per second; 0 if memory is not the limit, because the data stays in L2.
   [[nodiscard]] double theoretical_bandwidth() const;
 
  private:

@@ -13,23 +13,27 @@ using kernels::SmemMethod;
 using kernels::SmemSchedule;
 using kernels::SmemShape;
 
-// Seconds, fitted to the 636 configurations of docs/results/h200-smem-tune-cut-off.json.xz (an H200, 48 operations per
-// element). The remaining error is 5 % within families, which are cases with equal choice axes. The search corrects
-// each family by its measurements.
-constexpr double kBlockStart = 0.6e-6;    // until a new block has issued its first load
-constexpr double kTurn = 0.75e-6;         // per tile for barriers and waits, without arithmetic
-constexpr double kTurnOfRoles = 0.25e-6;  // as kTurn, but without a barrier of the whole block
-constexpr double kThreadsForHalf = 36;    // threads per multiprocessor at which arithmetic reaches half of its rate
+// Constants of the model in seconds, unless noted. They were fitted to the 636 configurations of
+// docs/results/h200-smem-tune-cut-off.json.xz (an H200, 48 operations per element). The remaining error is 5 % within
+// families, which are groups of cases with equal choice axes. The search corrects the prediction of each family by its
+// measurements.
+constexpr double kBlockStart = 0.6e-6;    // from the start of a block until its first load is issued
+constexpr double kTurn = 0.75e-6;         // barriers and waits per tile, without arithmetic
+constexpr double kTurnOfRoles = 0.25e-6;  // as kTurn, for methods without a barrier of the whole block
+constexpr double kThreadsForHalf =
+    36;  // number of threads per multiprocessor at which arithmetic reaches half of its rate
 
-/// Whether loads continue while a block computes; otherwise other blocks must fill that time.
+/// Whether a block's loads continue while it computes. Otherwise other blocks must keep loads in flight during that
+/// time.
 bool overlaps(const SmemShape& shape) { return shape.stages > 1 || shape.method == SmemMethod::prefetch; }
 
-/// Slow-down of arithmetic with few independent chains per thread.
+/// Returns the factor by which arithmetic is slower if a thread has few independent chains of operations.
 double slowness(unsigned vectors) { return vectors >= 4 ? 1 : vectors >= 2 ? 1.1 : 1.4; }
 
-/// Seconds that one of `blocks` concurrent blocks needs for the arithmetic of a tile.
+/// Returns the seconds that a block needs for the arithmetic of a tile while `blocks` blocks run on the multiprocessor.
 double work_of_tile(const SmemCosts& costs, const SmemShape& shape, double blocks) {
-  const double alone = costs.compute * costs.multiprocessors / static_cast<double>(shape.tiles());  // one block per SM
+  const double alone =
+      costs.compute * costs.multiprocessors / static_cast<double>(shape.tiles());  // with one block per multiprocessor
   const double filled = 1 + kThreadsForHalf / (shape.threads * blocks);
   return alone * blocks * filled * slowness(shape.vectors_at_a_time());
 }

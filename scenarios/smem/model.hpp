@@ -5,7 +5,7 @@
 
 namespace xferbench {
 
-/// Measured input of the model, in seconds.
+/// Measured times from which the model predicts others, in seconds.
 struct SmemCosts {
   double memory = 0;   ///< time of the payload's memory traffic at the rate of cudaMemcpyAsync
   double compute = 0;  ///< time of the payload's arithmetic alone, on fully occupied multiprocessors
@@ -13,8 +13,9 @@ struct SmemCosts {
   unsigned multiprocessors = 1;
 };
 
-/// Predicted seconds with `blocks` concurrent blocks per multiprocessor: the maximum of memory time (by Little's law),
-/// arithmetic including the fixed cost per tile, and the tile counter. Meant for ranking; the scale is less accurate.
+/// Returns the predicted seconds with `blocks` concurrent blocks per multiprocessor: the maximum of the memory time (by
+/// Little's law), the time of arithmetic including the fixed cost per tile, and the time of the tile counter. The
+/// prediction is meant for ranking; its absolute value is less accurate.
 double predict_smem(const SmemCosts& costs, const kernels::SmemShape& shape, unsigned blocks);
 
 }  // namespace xferbench

@@ -1,4 +1,4 @@
-// The rules for legal launches of the tile kernels, each with its source.
+// Implements the rules for legal launches of the tile kernels; each rule cites its source.
 #include "scenarios/smem/rules.hpp"
 
 #include <fmt/format.h>
@@ -27,14 +27,15 @@ std::string name_of(SmemMethod method) {
   return std::string(kernels::kSmemMethodNames[static_cast<std::size_t>(method)]);
 }
 
-/// Only whole warps. tma-specialized adds one or two, and stays below the limit of 1024 threads per block.
+/// Blocks must consist of whole warps. tma-specialized adds one or two warps and stays below the limit of 1024 threads
+/// per block.
 Broken threads(const SmemShape& s) {
   constexpr unsigned kMost = kernels::kSmemMaxThreads;
   if (s.threads >= kWarp && s.threads <= kMost && s.threads % kWarp == 0) return std::nullopt;
   return fmt::format("--threads {} is not a multiple of {} from {} to {}", s.threads, kWarp, kWarp, kMost);
 }
 
-/// All threads process the same number of 16-byte vectors.
+/// All threads must process the same number of 16-byte vectors of a tile.
 Broken tile(const SmemShape& s) {
   const unsigned step = kVector * s.threads;
   if (s.tile_bytes > 0 && s.tile_bytes % step == 0) return std::nullopt;
@@ -72,7 +73,7 @@ Broken stages(const SmemShape& s) {
   return std::nullopt;
 }
 
-/// prefetch holds the next tile in registers, in arrays of 1, 2 or 4 vectors.
+/// Method prefetch holds the next tile in registers, in arrays of 1, 2 or 4 vectors.
 Broken held_in_registers(const SmemShape& s) {
   constexpr unsigned kMostVectors = 4;
   const unsigned vectors = s.tile_bytes / (kVector * s.threads);
@@ -137,7 +138,7 @@ Broken fill(const SmemShape& s) {
   return name_of(s.method) + " never reads outside of the matrix: --fill is only for tma and tma-specialized";
 }
 
-/// Beyond the limit results would be rounded, and depend on the order of the arithmetic.
+/// Beyond the limit results would be rounded, and would depend on the order of the arithmetic.
 Broken intensity(const SmemShape& s) {
   const std::uint32_t most = kernels::max_intensity(s.type);
   if (s.intensity <= most) return std::nullopt;
@@ -145,7 +146,7 @@ Broken intensity(const SmemShape& s) {
                      kernels::kSmemTypeNames[static_cast<std::size_t>(s.type)]);
 }
 
-/// Counts are 32 bits wide, and coordinates of a tensor copy are signed.
+/// Counts of tiles and rows are 32 bits wide, and the coordinates of a tensor copy are signed.
 Broken counts(const SmemShape& s) {
   constexpr std::uint64_t kMost = std::uint64_t{1} << 31;
   if (s.row_bytes >= kMost)
@@ -155,7 +156,8 @@ Broken counts(const SmemShape& s) {
   return fmt::format("{} tiles exceed the maximum of 2^31 - 1; choose a larger --tile or a smaller --size", s.tiles());
 }
 
-/// The rows of a tensor map are as long as the box is wide, and there must be at least one.
+/// For tensor copies an array is a matrix whose rows are as long as the box is wide, and a tensor map needs at least
+/// one row.
 Broken one_row(const SmemShape& s) {
   if (!by_tensor_copy(s.method) || !s.is_array() || s.payload_bytes() >= s.tile_width) return std::nullopt;
   return fmt::format("{} B are less than one row of the TMA box: choose a larger --size, or a --tile-width below {}",
@@ -178,7 +180,7 @@ Broken whole_vectors(const SmemShape& s) {
 }
 
 using Rule = Broken (*)(const SmemShape&);
-/// The order matters: later rules rely on earlier ones.
+/// The order matters: later rules rely on what earlier rules have checked.
 constexpr std::array<Rule, 16> kRules{threads,    tile,   tile_width,      box,          stages, held_in_registers,
                                       copy_bytes, pitch,  counted_commits, swizzle,      store,  fill,
                                       intensity,  counts, one_row,         whole_vectors};
@@ -211,7 +213,8 @@ std::optional<std::string> broken_rule(const SmemShape& shape, const Multiproces
 }
 
 unsigned most_blocks(const SmemShape& shape, const Multiprocessor& multiprocessor) {
-  constexpr std::size_t kMost = 32;  // the limit of compute capability 8.0 and 9.0; no other has a higher one
+  constexpr std::size_t kMost =
+      32;  // maximum blocks per multiprocessor of compute capability 8.0 and 9.0; no other has more
   const std::size_t by_threads = multiprocessor.threads / shape.launched_threads();
   const std::size_t shared = shape.shared_bytes() + multiprocessor.shared_reserved;
   const std::size_t by_shared = shared == 0 ? kMost : multiprocessor.shared_in_all / shared;

@@ -1,5 +1,5 @@
-// Rules for legal launches of the tile kernels. Pure functions of a shape and the limits of a multiprocessor. A reason
-// is one sentence: what is wrong, what is expected, and which flag to change.
+// Rules for legal launches of the tile kernels. Pure functions of a shape and the limits of a multiprocessor. If a rule
+// is broken, they return a sentence that says what is wrong, what is expected, and which flag to change.
 #pragma once
 
 #include <optional>
@@ -20,15 +20,16 @@ constexpr bool by_bulk_copy(kernels::SmemMethod method) {
   return method == kernels::SmemMethod::bulk || by_tensor_copy(method);
 }
 
-/// The rule that the shape breaks on every GPU; nothing if it is legal.
+/// Returns a description of the rule that the shape breaks on every GPU; nothing if the shape is legal.
 std::optional<std::string> broken_rule(const kernels::SmemShape& shape);
-/// Like the function above, including limits of this GPU.
+/// Like the function above, and also checks the limits of the given multiprocessor.
 std::optional<std::string> broken_rule(const kernels::SmemShape& shape, const Multiprocessor& multiprocessor);
 
-/// Blocks that fit on one multiprocessor at once, by threads and shared memory. Registers may allow fewer.
+/// Returns the number of blocks that fit on one multiprocessor at once, by threads and shared memory. Registers may
+/// allow fewer.
 unsigned most_blocks(const kernels::SmemShape& shape, const Multiprocessor& multiprocessor);
-/// Why `asked` blocks (nothing: at least one) do not fit on a multiprocessor that has space for `fit`; nothing if they
-/// fit. `limit`: subject and verb of the sentence that ends in "room for N".
+/// Returns why `asked` blocks (nothing: at least one) do not fit on a multiprocessor that has space for `fit` blocks;
+/// nothing if they fit. `limit`: subject and verb of the returned sentence, which ends in "room for N".
 std::optional<std::string> no_room(std::optional<unsigned> asked, unsigned fit, std::string_view limit);
 
 }  // namespace xferbench

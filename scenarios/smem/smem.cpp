@@ -1,6 +1,6 @@
-// smem: copies global memory to the chip and back in tiles, by every method. Compared with its limits: cudaMemcpyAsync
-// inside the GPU, the same kernel without arithmetic, without memory access, and the simplest kernel on the same tiles.
-// All are sampled interleaved in one run.
+// smem: copies global memory to shared memory or registers and back in tiles, by every available method. Each case is
+// compared with cudaMemcpyAsync inside the GPU, with the same kernel without arithmetic and without memory access, and
+// with the simplest kernel on the same tiles. All are sampled interleaved in one run.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ SmemSizes sizes_of(const SmemShape& shape) {
   return sizes;
 }
 
-/// One case on the device with its grid, and the regions that it is compared with.
+/// One case on the device with its grid size, and the regions of the case and of what it is compared with.
 class Tiles {
  public:
   Tiles(const SmemCase& c, const RunContext& context)
@@ -60,7 +60,8 @@ class Tiles {
  private:
   [[nodiscard]] Region region(const SmemShape& shape, const char* name) { return bench_.region(shape, stream_, name); }
 
-  /// The case with SmemMethod::sync; nothing if the case already uses it, or if it would be illegal.
+  /// Returns the case's shape with SmemMethod::sync; nothing if the case already uses this method, or if the shape
+  /// would be illegal.
   [[nodiscard]] std::optional<SmemShape> as_placed_sync() const {
     const SmemShape sync = as_sync(case_.shape);
     if (shape().method == sync.method || broken_rule(sync, device_.capabilities().multiprocessor)) return std::nullopt;

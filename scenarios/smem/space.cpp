@@ -19,8 +19,8 @@ using kernels::SmemPart;
 using kernels::SmemSchedule;
 using kernels::SmemShape;
 
-/// The simplest kernel over tiles, for measuring the model's input; each thread holds all vectors of its tile at once,
-/// so arithmetic runs at its full rate.
+/// Returns the simplest kernel over tiles, for measuring the model's input. Each thread holds all vectors of its tile
+/// at once, so arithmetic runs at its full rate.
 SmemShape plain(const SmemShape& shape) {
   SmemShape plain = as_sync(shape);
   plain.tile_bytes = 8192;
@@ -57,7 +57,7 @@ class SmemSpace final : public Tunable {
     return predict_smem(costs_, placed.shape, placed.per_multiprocessor);
   }
 
-  /// Fewer stages count as simpler, then fewer blocks, then simpler methods and schedules.
+  /// Fewer stages count as simpler. Among equal stages, fewer blocks are simpler; then simpler methods and schedules.
   [[nodiscard]] double complexity(const Case& c) const override {
     constexpr double kLittle = 0.01;
     const SmemCase s = smem_case(c);
@@ -82,7 +82,7 @@ class SmemSpace final : public Tunable {
   [[nodiscard]] std::vector<Measurement> stages() const override { return stages_; }
 
  private:
-  /// Measures cudaMemcpyAsync, a kernel with too few bytes in flight, and arithmetic alone.
+  /// Measures the model's input: cudaMemcpyAsync, a kernel with too few bytes in flight, and arithmetic alone.
   void measure_stages(const SmemShape& shape) {
     Device& device = context_.device;
     const Stream stream = device.make_stream(StreamKind::nonblocking);
@@ -105,7 +105,7 @@ class SmemSpace final : public Tunable {
   RunContext context_;
   SmemBench bench_;
   std::vector<Measurement> stages_;
-  std::map<std::string, PlacedSmem> placed_;  // key: Case::key()
+  std::map<std::string, PlacedSmem> placed_;  // kernels that are already prepared; key: Case::key()
   SmemCosts costs_;
 };
 

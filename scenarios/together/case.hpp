@@ -1,4 +1,4 @@
-// The cases of scenario together: copy patterns, groups of GPUs, skip reasons, and findings.
+// The cases of scenario together: copy patterns, groups of GPUs that copy at once, skip reasons, and findings.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 
 namespace xferbench {
 
-/// The copies within a group of GPUs.
+/// Which copies run at once within a group of GPUs.
 enum class GroupPattern {
   h2d,         ///< from the host to each GPU
   d2h,         ///< from each GPU to the host
@@ -26,47 +26,48 @@ enum class GroupPattern {
   all_to_one,  ///< from each other GPU to the first
 };
 
-/// Names in the axis, indexed by GroupPattern.
+/// Values of the pattern axis, indexed by GroupPattern.
 inline constexpr std::array<std::string_view, 7> kGroupPatterns{"h2d",        "d2h",        "both",      "ring",
                                                                 "all-to-all", "one-to-all", "all-to-one"};
 constexpr bool between_gpus(GroupPattern pattern) { return pattern >= GroupPattern::ring; }
 
-/// One copy of a pattern. GPUs are indices in the group.
+/// One copy of a pattern. Its GPUs are given by their indices in the group.
 struct GroupCopy {
-  std::size_t owner = 0;  ///< the GPU whose stream runs the copy, and to which its bytes count
+  std::size_t owner = 0;  ///< the GPU whose stream runs the copy and whose rate it counts for
   Direction direction = Direction::h2d;
-  std::size_t from = 0;  ///< source GPU; for Direction::p2p only, like `to`
+  std::size_t from = 0;  ///< source GPU; like `to` used for Direction::p2p only
   std::size_t to = 0;
   friend bool operator==(const GroupCopy&, const GroupCopy&) = default;
 };
 
-/// The copies of a group of `gpus` GPUs. In one-to-all and all-to-one each GPU but the first owns one copy, which reads
-/// from the first or writes to it, so that each copy is timed by another GPU.
+/// Returns the copies of a group of `gpus` GPUs. In one-to-all and all-to-one each GPU but the first owns one copy,
+/// from the first GPU or to it, so that each copy is timed by another GPU.
 std::vector<GroupCopy> copies_of(GroupPattern pattern, std::size_t gpus);
 
 struct TogetherCase {
   GroupPattern pattern = GroupPattern::h2d;
   std::string word;       ///< word that stands for groups until groups_of() expands it; else empty
   std::vector<int> gpus;  ///< GPU numbers of the group; empty if `word` is set
-  bool shared = false;    ///< one host buffer of which each GPU uses a part
+  bool shared = false;    ///< whether each GPU uses a part of one host buffer instead of its own buffer
   std::size_t bytes = 0;  ///< size of each copy
 
-  /// Whether a single GPU copies.
+  /// Whether the case has a single GPU that copies.
   [[nodiscard]] bool is_alone() const { return word == "alone" || gpus.size() == 1; }
 };
 TogetherCase together_case(const Case& c);
 
 std::vector<Axis> together_axes();
-/// One case per group that TogetherCase::word stands for; `c` itself if it has no such word.
+/// Returns one case per group of GPUs that the word in TogetherCase::word stands for; only `c` itself if it names GPUs.
 std::vector<Case> groups_of(const Case& c, const GpusOfRun& run);
-/// Why the case does not run, on any machine (can == null) or on this one.
+/// Returns why the case cannot run on any machine (`can` is null) or on this one; nothing if it can.
 std::optional<SkipReason> together_skip_reason(const TogetherCase& c, const Capabilities* can);
 
-/// Measurement of one GPU's copies without any other copies, sampled in the same rounds; Measurement::gpu is the GPU.
+/// Name of the measurement of one GPU's copies while no other GPU copies, sampled interleaved with the group's copies.
+/// Measurement::gpu is the GPU's number.
 inline constexpr const char* kAlone = "alone";
 
-/// Lists GPU numbers, for example "0", "0 and 1", "0 to 3" or "0, 2 and 4 to 7": three or more consecutive numbers
-/// become a range.
+/// Returns a list of GPU numbers in words, for example "0", "0 and 1", "0 to 3" or "0, 2 and 4 to 7": three or more
+/// consecutive numbers become a range.
 std::string gpus_in_words(std::vector<int> numbers);
 
 /// Findings: "shares" for each pair of GPUs; with more than two GPUs "bottleneck", the groups that share one;

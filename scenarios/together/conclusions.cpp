@@ -24,11 +24,11 @@ namespace {
 
 using model::Sharing;
 
-/// For undecided pairs: the reason, and what to do.
+/// Texts for pairs for which no conclusion is possible: the reason, and what to do.
 constexpr std::string_view kTooShort =
     "too short: starting and joining the GPUs takes a large part of the time; choose a larger --size";
 
-/// The pattern as the subject of a sentence.
+/// Returns the pattern as the subject of a sentence.
 std::string_view in_words(GroupPattern pattern) {
   constexpr std::array<std::string_view, 7> kWords{"host to GPU", "GPU to host", "both ways", "in a ring",
                                                    "all to all",  "one to all",  "all to one"};
@@ -50,7 +50,7 @@ std::string alone_text(const std::vector<model::Estimate>& alone) {
   return fmt::format("{} and {}", rate_number(alone.front().value), rate_number(alone.back().value));
 }
 
-/// A group's result.
+/// The result of one group, with the rates derived from it.
 struct Measured {
   const Result* result = nullptr;
   std::vector<int> gpus;
@@ -62,7 +62,7 @@ struct Measured {
 std::optional<Measured> measured_of(const Result& result) {
   const TogetherCase c = together_case(result.config);
   if (c.gpus.size() < 2) return std::nullopt;
-  std::map<std::size_t, double> bytes;  // key: index of the owner
+  std::map<std::size_t, double> bytes;  // bytes that each GPU copies in a pass; key: the GPU's index in the group
   for (const GroupCopy& copy : copies_of(c.pattern, c.gpus.size())) {
     bytes[copy.owner] += static_cast<double>(c.bytes);
   }
@@ -82,10 +82,10 @@ std::optional<Measured> measured_of(const Result& result) {
   return m;
 }
 
-/// Results that differ in the group only.
+/// Analyses results that differ in the group of GPUs only.
 class Situation {
  public:
-  /// `axes`: the axes other than the group that distinguish the situations.
+  /// `axes`: the axes other than the group in which the analysed results differ from other results of the run.
   Situation(std::span<const Result* const> results, const std::vector<std::string>& axes)
       : labels_(labels_of(results.front()->config, axes)),
         words_(in_words(together_case(results.front()->config).pattern)) {
@@ -167,7 +167,7 @@ class Situation {
     return sharing == Sharing::yes ? "shared" : sharing == Sharing::no ? "not shared" : "undecided";
   }
 
-  /// For example "GPUs 0 to 3 share one bottleneck and 4 to 7 another".
+  /// Returns for example "GPUs 0 to 3 share one bottleneck and 4 to 7 another".
   [[nodiscard]] std::string bottlenecks_text(const model::Contention& c) const {
     std::vector<std::string> parts;
     for (const model::Bottleneck& b : c.bottlenecks()) {
@@ -179,7 +179,7 @@ class Situation {
     return listed(parts);
   }
 
-  /// Text about pairs that share no bottleneck, and about pairs for which that is unknown.
+  /// Returns a text about the pairs of GPUs that share no bottleneck, and about pairs for which this is unknown.
   [[nodiscard]] std::string rest_text(const model::Contention& c) const {
     std::string text;
     if (c.independent_across() && c.bottlenecks().size() > 1 && c.independent().empty()) {
@@ -229,7 +229,7 @@ class Situation {
     return f;
   }
 
-  /// Rates alone of the members of all pairs of GPUs that share a bottleneck.
+  /// Returns the rate of each GPU alone, for the members of all pairs of GPUs that share a bottleneck.
   [[nodiscard]] std::vector<model::Estimate> alone_of_those_that_share() const {
     std::vector<model::Estimate> all;
     for (const Measured& m : groups_) {
@@ -239,8 +239,8 @@ class Situation {
     return all;
   }
 
-  /// Text with the bandwidth of all members of a bottleneck, if they were measured as one group of more than two but
-  /// not all GPUs, for example "; GPUs 0 to 3 at once get 166 GB/s".
+  /// Returns a text with the bandwidth of all GPUs behind a bottleneck, for example "; GPUs 0 to 3 at once get 166
+  /// GB/s". Empty unless exactly these GPUs were measured as one group, and are more than two but not all GPUs.
   [[nodiscard]] std::string all_of_them(const model::Contention& c) const {
     std::string text;
     for (const model::Bottleneck& b : c.bottlenecks()) {
@@ -261,7 +261,7 @@ class Situation {
     return fmt::format("{} to {}", rate_number(least), rate_text(most));
   }
 
-  /// Groups of more than two GPUs that are not part of another group, in the order of groups_.
+  /// Returns the groups of more than two GPUs that are not part of another group, in the order of groups_.
   [[nodiscard]] std::vector<const Measured*> widest_groups() const {
     const auto is_part_of = [](const Measured& m, const Measured& other) {
       return m.gpus.size() < other.gpus.size() && std::ranges::all_of(m.gpus, [&](int gpu) {
@@ -294,8 +294,8 @@ class Situation {
     return f;
   }
 
-  /// Text that names the smallest group of GPUs within `group` that is known to share a bottleneck; empty if there is
-  /// none. For use if no pair is known to share one.
+  /// Returns a text that names the smallest group of GPUs within `group` that is known to share a bottleneck; empty if
+  /// there is none. Used if no pair of GPUs is known to share one.
   [[nodiscard]] std::string common_limit(const Measured& group, bool no_two) const {
     std::vector<const Measured*> growing;
     for (const Measured& m : groups_) {
@@ -320,7 +320,8 @@ class Situation {
   std::vector<Measured> groups_;  // groups of at least two GPUs
 };
 
-/// Compares both kinds of host memory for one group.
+/// Creates the finding that compares a host buffer per GPU (`own`) with one host buffer for all GPUs (`shared`), for
+/// one group.
 Finding own_against_shared(const Result& own, const Result& shared, const std::vector<std::string>& axes) {
   const TogetherCase c = together_case(own.config);
   const model::Estimate time = model::estimate_of(own, "together");
@@ -328,7 +329,8 @@ Finding own_against_shared(const Result& own, const Result& shared, const std::v
   const model::Relation relation = model::relate(time, other);
   Finding f{.kind = "memory", .labels = labels_of(own.config, axes)};
   f.labels.emplace_back("group", gpus_text(c.gpus));
-  constexpr std::array<const char*, 4> kOutcomes{"own", "shared", "equal", "undecided"};  // indexed by Relation
+  constexpr std::array<const char*, 4> kOutcomes{"own", "shared", "equal",
+                                                 "undecided"};  // the outcomes, indexed by Relation
   f.labels.emplace_back("outcome", kOutcomes[static_cast<std::size_t>(relation)]);
   if (time.value > 0) f.metrics.push_back({"own_over_shared", other.value / time.value, "1"});
   const auto size = std::ranges::find(f.labels, "size", &std::pair<std::string, std::string>::first);
@@ -344,10 +346,10 @@ Finding own_against_shared(const Result& own, const Result& shared, const std::v
   return f;
 }
 
-/// One finding per group that was measured with both kinds of host memory. All are details, except that of the largest
-/// group of each pattern and size.
+/// Returns one finding per group that was measured with both kinds of host memory. All of them are details, except the
+/// finding about the largest group of each pattern and size.
 std::vector<Finding> about_memory(std::span<const Result* const> results, const std::vector<std::string>& axes) {
-  std::map<std::string, const Result*> shared;  // key: pattern, group and size
+  std::map<std::string, const Result*> shared;  // results with shared host memory; key: pattern, group and size
   const auto key_of = [](const Result& r) {
     const TogetherCase c = together_case(r.config);
     return fmt::format("{}/{}/{}", in_words(c.pattern), gpus_text(c.gpus), c.bytes);
@@ -356,7 +358,8 @@ std::vector<Finding> about_memory(std::span<const Result* const> results, const 
     if (together_case(r->config).shared) shared[key_of(*r)] = r;
   }
   std::vector<Finding> findings;
-  std::map<std::string, std::pair<std::size_t, std::size_t>> largest;  // pattern and size: GPUs, index of the finding
+  std::map<std::string, std::pair<std::size_t, std::size_t>>
+      largest;  // key: pattern and size; value: number of GPUs, index of the finding
   for (const Result* r : results) {
     const TogetherCase c = together_case(r->config);
     const bool own = !c.shared && !between_gpus(c.pattern);
@@ -372,7 +375,7 @@ std::vector<Finding> about_memory(std::span<const Result* const> results, const 
   return findings;
 }
 
-/// The axes that distinguish situations; always includes the pattern.
+/// Returns the axes other than the group in which the results differ, and in any case the pattern.
 std::vector<std::string> axes_of(std::span<const Result* const> results) {
   const std::vector<std::string> varying = varying_axes(results);
   std::vector<std::string> axes{"pattern"};

@@ -28,8 +28,8 @@ std::size_t GroupCopies::add_payload(Device& device, std::size_t bytes, HostMemo
   return payloads_.size() - 1;
 }
 
-/// Each copy has its own host buffer or, with shared memory, there is one buffer per direction, with a part for each
-/// GPU.
+/// Places each copy's end in host memory: in a buffer of its own or, with shared memory, in its GPU's part of one
+/// buffer per direction.
 void GroupCopies::place_host_copies(std::uint64_t seed) {
   std::vector<Direction> directions;
   for (const GroupCopy& planned : plan_) {
@@ -56,7 +56,8 @@ void GroupCopies::place_host_copies(std::uint64_t seed) {
   }
 }
 
-/// Each GPU sends the same data to all. One host buffer is used to fill sources and to check what arrived.
+/// Places copies between GPUs. Each GPU sends the same data to all others. One host buffer serves to fill the sources
+/// and to check what has arrived.
 void GroupCopies::place_peer_copies(std::uint64_t seed) {
   const std::size_t looked_at = add_payload(*group_.front(), case_.bytes, HostMemory::pageable, seed);
   sources_.resize(group_.size());
@@ -94,7 +95,7 @@ void GroupCopies::prepare() {
     if (placed.copy.direction != Direction::d2h) continue;
     placed.device->copy_and_wait({placed.on_device.data, on_host(placed), case_.bytes, Direction::h2d});
   }
-  std::set<const std::byte*> filled;  // sources on GPUs
+  std::set<const std::byte*> filled;  // sources on GPUs that are already filled
   for (std::size_t i = 0; i < plan_.size(); ++i) {
     const Placed& placed = placed_[i];
     if (plan_[i].direction != Direction::p2p || !filled.insert(placed.copy.source).second) continue;
@@ -122,7 +123,8 @@ void GroupCopies::verify(Machine& machine, const Region& region, VerifiedRun run
   check(all);
 }
 
-/// Checks the whole of a shared buffer, because no copy may touch the part of another.
+/// Checks the output of the given copies. A shared buffer is checked as a whole, because no copy may touch the part of
+/// another copy.
 void GroupCopies::check(std::span<const std::size_t> copies) {
   std::set<std::size_t> looked_at;
   for (const std::size_t i : copies) {
@@ -133,7 +135,7 @@ void GroupCopies::check(std::span<const std::size_t> copies) {
     }
     looked_at.insert(placed.payload);
     if (plan_[i].direction != Direction::h2d) continue;
-    // The host buffer still holds the source data, so poison it before copying the result back.
+    // The host buffer still holds the source data, so poison it before the result is copied back into it.
     payloads_[placed.payload].poison(placed.offset, case_.bytes);
     placed.device->copy_and_wait({on_host(placed), placed.on_device.data, case_.bytes, Direction::d2h});
   }
@@ -163,7 +165,8 @@ void GroupCopies::check_peer_copy(std::size_t copy) {
 Region GroupCopies::region_of(const char* name, std::vector<std::size_t> copies) {
   Region r{.name = name, .clock = Clock::event_gated};
   for (const std::size_t i : copies) r.streams.push_back(placed_[i].stream);
-  r.batchable = false;  // batching would start the GPUs together only once per batch; the single GPU is timed likewise
+  r.batchable =
+      false;  // batching would start the GPUs together only once per batch; a single GPU is timed without batching, too
   r.submit = [this, copies] {
     for (const std::size_t i : copies) placed_[i].stream.copy(placed_[i].copy);
   };

@@ -1,4 +1,4 @@
-// Buffers, streams and copies of a group of GPUs, as timed regions with verification.
+// The buffers, streams and copies of a group of GPUs, with timed regions and verification.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@ namespace xferbench {
 
 class GroupCopies {
  public:
-  /// Allocates all buffers. `group`: the case's GPUs in order. Copies between GPUs need peer access enabled by the
-  /// caller.
+  /// Allocates all buffers. `group`: the case's GPUs, in order. For copies between GPUs, the caller must have enabled
+  /// peer access.
   GroupCopies(const TogetherCase& c, std::vector<Device*> group, std::uint64_t seed);
 
   /// A GPU that owns copies.
@@ -31,9 +31,9 @@ class GroupCopies {
   /// Runs all copies once on poisoned memory. Throws VerificationError if any byte is wrong.
   void verify(Machine& machine, const Region& region, VerifiedRun run);
 
-  /// All copies at once; stream times are in the order of copies().
+  /// A region that runs all copies at once; the times of its streams are in the order of copies().
   [[nodiscard]] Region at_once();
-  /// The copies of one member alone.
+  /// A region that runs only the copies of one member.
   [[nodiscard]] Region alone(const Member& member);
 
  private:
@@ -45,12 +45,12 @@ class GroupCopies {
 
     void poison(std::size_t offset, std::size_t bytes) const;
   };
-  /// A copy with its buffers.
+  /// A copy with the buffers in which it begins and ends.
   struct Placed {
     Copy copy{};
     Device* device = nullptr;  ///< the GPU that holds on_device
-    DeviceView on_device{};    ///< the destination or, for D2H, the source
-    std::size_t payload = 0;   ///< index in payloads_: host end of the copy, or buffer for checking it
+    DeviceView on_device{};    ///< device end of the copy: the destination or, for D2H, the source
+    std::size_t payload = 0;   ///< index in payloads_ of the host end or, for p2p, of the buffer for the check
     std::size_t offset = 0;    ///< byte offset in that buffer
     std::uint64_t seed = 0;    ///< for p2p: seed of the data
     Stream stream{};
@@ -73,7 +73,7 @@ class GroupCopies {
   std::vector<GroupCopy> plan_;
   std::vector<Member> members_;
   std::vector<DeviceBuffer> memory_;
-  std::vector<DeviceBuffer> sources_;  ///< for p2p: data that each GPU of the group sends; may be empty
+  std::vector<DeviceBuffer> sources_;  ///< data that each GPU of the group sends to other GPUs; may be unallocated
   std::vector<Payload> payloads_;
   std::vector<Placed> placed_;  ///< one per copy, in the order of plan_
 };

@@ -19,7 +19,7 @@ namespace xferbench {
 
 namespace {
 
-/// Time from the common start to the end of the last copy in one direction.
+/// Returns the time from the common start to the end of the last copy in one direction, one sample per pass.
 Measurement direction_of(const Series& series, std::string name, const GroupCopies& copies, Direction direction) {
   std::vector<double> samples;
   for (const std::vector<double>& times : series.stream_times) {
@@ -42,7 +42,7 @@ void report_directions(const TogetherCase& c, const Series& series, const GroupC
   }
 }
 
-/// Bandwidth of each GPU while all copy, and alone. `alone`: one series per member.
+/// Adds the bandwidth of each GPU while all of them copy, and alone. `alone`: one series per member of the group.
 void report_members(const TogetherCase& c, const GroupCopies& copies, const Series& together,
                     std::span<const Series> alone, Result& result) {
   double sum = 0;
@@ -75,7 +75,8 @@ class Together final : public ScenarioOf<together_case> {
   [[nodiscard]] std::vector<Case> expand(const Case& c, const GpusOfRun& run) const override {
     return groups_of(c, run);
   }
-  /// Only the first GPU if the group is not expanded yet.
+  /// Returns the GPUs that take part in the case. If the word for groups has not been replaced by GPU numbers yet, only
+  /// the first GPU.
   [[nodiscard]] std::vector<std::size_t> takes_part(const Case& c, const Environment& environment) const override {
     const std::vector<int> gpus = together_case(c).gpus;
     return gpus.empty() ? std::vector<std::size_t>{0} : places_of(gpus, environment);
