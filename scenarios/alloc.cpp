@@ -69,8 +69,7 @@ bool is_on_device(const Kind& kind) { return kind.origin == Origin::device || ki
 bool is_huge(const Kind& kind) {
   return kind.host == HostMemory::pageable_huge || kind.host == HostMemory::registered_huge;
 }
-/// Whether the memory is page-locked. Page-locking costs time, so the scenario computes how many of the faster copies
-/// recover that time.
+/// Whether the memory is page-locked. Then faster copies must first recover the time that page-locking takes.
 bool needs_break_even(const Kind& kind) { return kind.origin == Origin::driver || kind.origin == Origin::in_place; }
 
 /// One timed cycle of a case: allocates memory, waits or writes until it is usable, and frees it.
@@ -257,8 +256,8 @@ class Alloc final : public ScenarioOf<alloc_case> {
     needs_break_even(c.kind) ? run_with_copies(c, bench, result) : run_alone(c, bench, result);
   }
 
-  /// Returns one finding per page-locked kind of memory, for the largest size: the number of copies after which the
-  /// kind pays off.
+  /// Returns one finding per page-locked kind, for its largest size: the number of copies after which the kind pays
+  /// off.
   [[nodiscard]] std::vector<Finding> conclude(std::span<const Result* const> results) const override {
     std::vector<Finding> findings;
     for (const Kind& kind : kKinds) {

@@ -28,10 +28,9 @@ struct AsyncCase {
   std::string dir;
   std::string host;
   std::string api;
-  TransferSpec transfer;  ///< its `seed` is set to the seed of the run
-  std::optional<double>
-      kernel_seconds;  ///< duration in seconds of the kernel that runs when the copy is issued; nothing: no kernel
-  bool in_own_stream = false;  ///< the kernel is in the same stream as the copy
+  TransferSpec transfer;                 ///< its `seed` is set to the seed of the run
+  std::optional<double> kernel_seconds;  ///< duration in seconds of the kernel in flight; nothing: no kernel
+  bool in_own_stream = false;            ///< the kernel is in the same stream as the copy
 };
 
 AsyncCase async_case(const Case& c) {
@@ -114,8 +113,8 @@ class CopyInFlight {
 
   /// Like completion(), with CPU work from the return of the call until the copy has ended. The host polls an event
   /// after each unit of work, as a real application would. A unit counts only if the copy is still running when the
-  /// unit ends. So the last unit, which overlaps the end of the copy, does not count. If the call blocks, no unit
-  /// counts.
+  /// unit ends. So the last unit, which overlaps the end of the copy, does not count, and none counts if the call
+  /// blocks.
   Region beside_work() {
     return with_kernel_in_flight("beside-work", {{.name = "units", .unit = "units"}}, [this](LapTimer& laps) {
       transfer_->submit(stream_);
@@ -131,8 +130,7 @@ class CopyInFlight {
     });
   }
 
-  /// Times one unit of CPU work alone, as the reference for beside_work(). The region moves no data, so there is
-  /// nothing to check.
+  /// Times one unit of CPU work alone, as the reference for beside_work(). Moves no data, so there is nothing to check.
   Region unit_alone() {
     return {.name = "unit", .clock = Clock::host, .submit = [this] { work_.run(unit_); }};
   }
@@ -182,8 +180,7 @@ class CopyInFlight {
   std::uint64_t unit_ = 1;
 };
 
-/// One way to issue a copy. `blocked` maps each size to the duration of the call divided by the time until the copy has
-/// completed.
+/// One way to issue a copy. `blocked` maps each size to the call's duration divided by the time until completion.
 struct Way {
   std::string dir;
   std::string host;
@@ -193,7 +190,7 @@ struct Way {
   bool with_kernel = false;              ///< some copies were issued while a kernel was in flight
 };
 
-/// Removes sizes for which it is unclear whether the call blocks: for a copy of a few microseconds the call is a large
+/// Removes sizes for which it is unclear whether the call blocks: for a copy of microseconds the call is a large
 /// fraction of the completion time even if it does not block. Such a size is kept only if a larger copy surely returned
 /// early.
 void drop_unclear(Way& way) {
@@ -431,8 +428,7 @@ class Async final : public ScenarioOf<async_case> {
     const auto& [copy, beside, unit] = series;
     result.measurements = {copy.elapsed,   copy.part("submit"),  copy.part("wait"),
                            beside.elapsed, beside.part("units"), unit.elapsed};
-    // The last three measurements get no warnings about noise: they are counted or timed in whole units of work, so
-    // their values are coarse.
+    // No warnings about noise in the last three measurements: counting in whole units of work makes them coarse.
     for (std::size_t i = 3; i < result.measurements.size(); ++i) result.measurements[i].auxiliary = true;
     if (!all_sampled(series)) return;
     const double completion = copy.elapsed.median;

@@ -188,8 +188,7 @@ class ConsumedPipeline : NonCopyable {
       watcher_ = device_.host().start_thread([this, polls] { watch(polls); });
     }
   }
-  /// Synchronizes the device first: after a failed pass, a driver thread may still be about to run a callback of this
-  /// object.
+  /// Synchronizes first: after a failed pass, a driver thread may still be about to run a callback of this object.
   ~ConsumedPipeline() {
     try {
       device_.synchronize();
@@ -291,9 +290,8 @@ class ConsumedPipeline : NonCopyable {
     }
   }
 
-  /// Body of the helper thread: waits for the chunks' events in submission order. A chunk number is posted to
-  /// `recorded_` only after the chunk's event was recorded in this pass; an earlier query would see the event of the
-  /// previous pass.
+  /// Body of the helper thread: waits for the chunks' events in submission order. A chunk is posted to `recorded_` only
+  /// after its event was recorded in this pass; an earlier query would see the event of the previous pass.
   void watch(bool polls) {
     try {
       while (const auto index = recorded_->take()) {
@@ -435,8 +433,7 @@ class Callback final : public ScenarioOf<callback_case> {
     return with_shared(std::move(metrics), own_kernel_metrics());
   }
 
-  /// Returns the regions of a case: the pipeline with the case's method, and the pipelines and stages that it is
-  /// compared with.
+  /// Returns a case's regions: the pipeline with its method, and the pipelines and stages that it is compared with.
   static std::vector<Region> regions(ConsumedPipeline& pipeline, Method method) {
     std::vector<Region> all{pipeline.pipeline(method, "pipeline")};
     if (method == Method::none) return all;

@@ -68,8 +68,7 @@ MemcpyCase memcpy_case(const Case& c) {
   return m;
 }
 
-/// Names of the measurements of one direction while the other direction is busy throughout; indexed like
-/// MemcpyCase::directions.
+/// Measurements of one direction while the other is busy throughout; indexed like MemcpyCase::directions.
 constexpr std::array<const char*, 2> kConcurrent{"h2d-beside", "d2h-beside"};
 
 /// Owns the transfers of one case, and builds the timed regions from them.
@@ -224,8 +223,7 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
   }
 
   [[nodiscard]] MemoryNeeds memory_needs(const MemcpyCase& c) const override {
-    // To check managed memory, a copy of the data is kept in a pageable buffer on the host or in a buffer on the
-    // device.
+    // The check of managed memory keeps a copy of the data in a pageable host buffer or in a device buffer.
     if (c.is_managed()) return {c.transfer.bytes, c.bytes(), c.bytes()};
     // The time to pin memory in place is measured with an additional host buffer.
     return {c.bytes() + (c.is_registered() ? c.transfer.bytes : 0), c.inside_gpu() ? 2 * c.bytes() : c.bytes()};
@@ -237,8 +235,7 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
     const Region region = copies.region();
     if (bench.verify) verify(copies.transfers(), bench.machine, region, run_once);
     std::vector<Region> regions{region};
-    // A pass timed by the host's clock already includes everything up to the result, so it needs no second region for
-    // the time to result.
+    // A pass timed by the host's clock already measures the time to result.
     if (region.clock != Clock::host) regions.push_back(wall_region(region));
     if (region.clock == Clock::event_gated && c.both_ways()) {
       std::ranges::move(copies.overlapped_by_longer_copy(), std::back_inserter(regions));
@@ -392,9 +389,8 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
     return axes;
   }
 
-  /// Returns the number of copies after which pinning memory in place has paid off against the same copies from
-  /// pageable memory. `axes`: the axes to add as labels of the finding. Nothing if `all` has no such copies from
-  /// pageable memory.
+  /// Returns the number of copies after which pinning in place has paid off against the same copies from pageable
+  /// memory. `axes`: axes to add as labels of the finding. Nothing if `all` has no such copies from pageable memory.
   static std::optional<Finding> pinning_break_even(const Result& registered, std::span<const std::string> axes,
                                                    std::span<const Result* const> all) {
     const Metric* pinning = registered.metric("pinning");

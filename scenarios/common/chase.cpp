@@ -32,8 +32,7 @@ constexpr std::size_t kEvicting = 256 * MiB;
 
 std::size_t lines_in(std::size_t bytes) { return bytes / sizeof(ChaseLine); }
 
-/// Evicts from L2 the lines that were written last. Without this, some hops of the first pass would hit the cache and
-/// others would not.
+/// Evicts from L2 the lines that were written last. Otherwise some hops of the first pass would hit the cache.
 void evict_from_cache(Device& device) { device.fill_and_wait(device.allocate_device(kEvicting), pattern::kPoison); }
 
 double clock_rate_of(const ChaseLog& log) {

@@ -83,8 +83,7 @@ std::vector<std::size_t> places_of(const ChunkedWork::Shape& shape, const std::v
   return places;
 }
 
-/// Returns the number of chunks, or of pieces for measuring costs, whose halo rows the device must hold at the same
-/// time.
+/// Returns the number of chunks, or of pieces for measuring costs, whose halo rows the device must hold at once.
 std::size_t pieces_with_halo(const ChunkedWork::Shape& shape) {
   const std::size_t chunks =
       slot_bytes(shape) > 0 ? 1 : shape.chunks * shape.rounds;  // slots are accounted for separately
@@ -246,8 +245,7 @@ void ChunkedWork::copy_all_out(StreamView stream, std::size_t parts) {
 }
 
 void ChunkedWork::run_blocking(StreamView default_stream) {
-  // The stages of a piece run one after another and may share memory, so each piece needs space for one buffer only,
-  // even in place.
+  // The stages of a piece run one after another, so they can share one buffer, even in place.
   const std::size_t at = in_place_of_pieces();
   const std::size_t step = shape_.own ? elements() : payload_->shape().device_bytes / kElement;
   for (const Chunk& piece : pieces_of(step)) {
@@ -302,8 +300,7 @@ void ChunkedWork::check_chunked(const std::string& what) {
 
 void ChunkedWork::require_chunkable() {
   if (!shape_.own) return;
-  static_cast<void>(
-      payload_->expected_bytes());  // throws if two runs of the kernel on the whole payload have different output
+  static_cast<void>(payload_->expected_bytes());  // throws if two runs of the kernel differ
   payload_->poison_all();
   const Stream stream = device_.make_stream(StreamKind::nonblocking);
   for (std::size_t i = 0; i < chunks_.size(); ++i) {

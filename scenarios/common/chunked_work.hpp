@@ -20,8 +20,7 @@
 
 namespace xferbench {
 
-/// One way of cutting a payload into chunks and of placing the chunks in device buffers, called slots, which the chunks
-/// reuse in turn.
+/// One way of cutting a payload into chunks and placing them in device buffers ("slots"), which the chunks reuse.
 class ChunkedWork {
  public:
   static constexpr std::size_t kElement = Payload::kElement;
@@ -40,12 +39,10 @@ class ChunkedWork {
     unsigned blocks = 0;  ///< grid size of each kernel; 0: one thread per four elements
     std::uint64_t seed = 0;
     bool costs = true;  ///< whether the device buffers must also suffice for measuring the cost of operations
-    const char* in_one_piece =
-        "--strategy serial";  ///< flag that an error suggests for a kernel that cannot be chunked
+    const char* in_one_piece = "--strategy serial";  ///< flag to suggest if the kernel cannot be chunked
 
     [[nodiscard]] std::size_t element_bytes() const { return own ? own->element_bytes() : kElement; }
-    /// Bytes of a unit, the smallest part of the payload that must stay in one chunk: a row, or an element if there are
-    /// no rows.
+    /// Bytes of a unit, the smallest part that must stay in one chunk: a row, or an element if there are no rows.
     [[nodiscard]] std::size_t unit_bytes() const {
       return own && own->row_bytes > 0 ? own->row_bytes : element_bytes();
     }
@@ -83,8 +80,7 @@ class ChunkedWork {
   void set_work(std::uint64_t work) { shape_.work = static_cast<std::uint32_t>(work); }
   [[nodiscard]] const std::shared_ptr<Payload>& payload() const { return payload_; }
 
-  /// Returns the name of chunk `index` for profiler marks, for example "chunk 7". Names are stored, so that a mark adds
-  /// no work to the submission.
+  /// Returns the name of chunk `index` for profiler marks, for example "chunk 7". Stored, so that marks cost little.
   [[nodiscard]] const char* name(std::size_t index) const { return names_[index].c_str(); }
 
   // Enqueues the copy of chunk `index` to the device.
@@ -115,11 +111,10 @@ class ChunkedWork {
   /// Poisons the memory that copy_all_in() writes, or that copy_all_out() reads.
   void poison_stage_input() { payload_->poison_device(payload_->device_in(), in_place_of_pieces() + piece_bytes()); }
   void poison_stage_output() { payload_->poison_device(payload_->device_out() + out_place(), piece_bytes()); }
-  /// Checks the output in host memory. Throws VerificationError, whose message begins with `what`, if the output is
-  /// wrong.
+  /// Checks the output in host memory. If it is wrong, throws VerificationError, whose message begins with `what`.
   void check(const std::string& what) const;
-  /// Like check(), for output of the chunked pipeline. If the cause of wrong output is a kernel that cannot be chunked,
-  /// the error says so.
+  /// Like check(), for output of the chunks. If output is wrong because the kernel cannot be chunked, the error says
+  /// so.
   void check_chunked(const std::string& what);
   /// Called after wrong output of a user's kernel: runs the chunks strictly one after another and checks again. Throws
   /// VerificationError if that output is wrong, too, because then the kernel cannot be chunked like this, or if the
@@ -167,8 +162,7 @@ class ChunkedWork {
   [[nodiscard]] std::vector<model::Chunk> pieces_of(std::size_t step) const;
   [[nodiscard]] std::size_t piece_elements() const;
   [[nodiscard]] bool is_one_piece() const { return piece_elements() == elements(); }
-  /// Returns the index of the last element that was stored in the same place as element `i` when all pieces have been
-  /// processed.
+  /// Returns the index of the last element stored in the same place as element `i` when all pieces are processed.
   [[nodiscard]] std::size_t last_in_place_of(std::size_t i) const;
   [[nodiscard]] std::size_t piece_bytes() const { return piece_elements() * shape_.element_bytes(); }
   [[nodiscard]] std::size_t in_place_of_pieces() const { return Payload::halo_room(payload_->shape()); }

@@ -13,14 +13,11 @@ namespace xferbench {
 
 namespace {
 
-constexpr std::uint64_t kLong =
-    64 * MiB;  // minimum bytes of a pass per direction; in shorter passes, other traffic on the link would matter
-// Number of bytes per direction, over all passes, that is enough: 40 ms on PCIe 5.0 x16, so the counter's delay is
-// negligible.
+constexpr std::uint64_t kLong = 64 * MiB;  // minimum bytes of a pass per direction; with less, other traffic matters
+// Number of bytes per direction over all passes that is enough: 40 ms at Gen5 x16, so counter delays are negligible.
 constexpr std::uint64_t kEnough = 2048 * MiB;
-// Maximum number of bytes per direction over all passes, so that a 32-bit counter cannot wrap twice. With packets of
-// 128 bytes in both directions, each payload byte puts 1.375 bytes on the link, and 0.06 more if acknowledgements are
-// counted.
+// Maximum bytes per direction over all passes, so that a 32-bit counter cannot wrap twice. With packets of 128 bytes in
+// both directions, each payload byte puts 1.375 bytes on the link, and 0.06 more if acknowledgements are counted.
 constexpr std::uint64_t kMost = 2816 * MiB;
 
 /// Returns the increase of a counter that wraps at 2^32 bytes (NVML: "can be wrapped"). The result is also right if the
@@ -36,8 +33,7 @@ std::uint64_t passes_of(std::uint64_t one_way) {
   return std::min((kEnough + one_way - 1) / one_way, std::max<std::uint64_t>(1, kMost / one_way));
 }
 
-/// Returns the bytes on the link during `passes` passes of the region; nothing if not all of them ran or the driver has
-/// no counters.
+/// Returns the bytes on the link during `passes` passes; nothing if not all of them ran or the driver has no counters.
 std::optional<LinkBytes> carried(const RunContext& bench, const Region& region, std::uint64_t passes) {
   const auto before = bench.device.link_bytes();
   if (!before) return std::nullopt;

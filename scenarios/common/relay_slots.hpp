@@ -16,8 +16,7 @@ namespace xferbench {
 /// slot waits until the copy into it has ended. The helper needs peer access to the other GPU.
 class RelaySlots {
  public:
-  /// Creates one slot per element of `slots`, which gives its bytes. Each slot is aligned to kAlignment, as a separate
-  /// allocation would be.
+  /// Creates one slot per element of `slots`, its bytes. Slots are aligned to kAlignment, as allocations are.
   RelaySlots(Device& helper, std::span<const std::uint64_t> slots);
   static constexpr std::uint64_t kAlignment = 256;
 

@@ -42,8 +42,7 @@ inline constexpr const char* kFirst = "first";
 inline constexpr const char* kAllOthers = "all";
 inline constexpr const char* kGrowing = "growing";
 
-/// Returns the cases that `c` stands for, with GPU numbers instead of words. Returns `c` itself if there is only one
-/// GPU.
+/// Returns the cases that `c` stands for, with GPU numbers instead of words; `c` itself if there is only one GPU.
 std::vector<Case> expand_multipath(const Case& c, const GpusOfRun& gpus);
 
 /// Returns an upper bound of the slot memory of one helper GPU, in bytes.

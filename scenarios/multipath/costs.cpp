@@ -24,8 +24,7 @@ double median_of(const RunContext& bench, Region region) {
   return sample_few(bench, {std::move(region)}, kSamples).front().elapsed.median;
 }
 
-/// A part of the payload in a helper's memory, with the regions that copy it in several pieces over one of the helper's
-/// two links.
+/// A part of the payload in a helper's memory, with regions that copy it in pieces over either link of the helper.
 class Leg {
  public:
   enum class Link { own, peer };
@@ -50,8 +49,7 @@ class Leg {
                   const std::uint64_t step = std::max<std::uint64_t>(1, bytes_ / pieces);
                   for (std::size_t i = 0; i < pieces; ++i) {
                     copy(link, i * step, step, one_);
-                    one_.record(event_);  // an event after each piece, as a relay records it after each chunk; costs as
-                                          // much as the copy itself
+                    one_.record(event_);  // a relay records one per chunk; costs as much as the copy itself
                   }
                 },
             .operations = 2 * pieces};
@@ -126,8 +124,7 @@ struct LinkTimes {
 model::RelayCosts helper_costs(const RunContext& bench, Leg& leg, const LinkTimes& times, bool to_target) {
   const double own_copy = per_copy(bench, leg, Leg::Link::own);
   const double peer_copy = per_copy(bench, leg, Leg::Link::peer);
-  // One step of the chain consists of two copies and two hand-overs, so what remains after subtracting the copies is
-  // two hand-overs.
+  // One step of the chain consists of two copies and two hand-overs, so subtracting the copies leaves the hand-overs.
   const double both = median_of(bench, leg.chain()) / kLinks;
   const double own_rate = rate(leg.bytes(), times.own - own_copy);
   const double peer_rate = rate(leg.bytes(), times.peer - peer_copy);
@@ -144,8 +141,7 @@ double small_transfer_time(const RunContext& bench, MultipathPayload& payload) {
   return median_of(bench, links.region());
 }
 
-/// Returns the time of the copy between each helper and the target while all these copies run, as they share the
-/// target's links.
+/// Returns the time of the copy between each helper and the target while all of them share the target's links.
 std::vector<double> peer_times(const RunContext& bench, std::span<const std::unique_ptr<Leg>> legs,
                                const MultipathPayload& payload) {
   std::vector<Region> regions;

@@ -54,8 +54,7 @@ Finding gained(const Result& r, const std::string& prefix, bool may_be_fewer) {
       .text = std::move(text)};
 }
 
-/// Among results that differ in the helpers only, returns the one with the fewest helpers that is as fast as the
-/// fastest.
+/// Of results that differ in the helpers only, returns the one with the fewest helpers that is as fast as the fastest.
 const Result& fewest_helpers(std::span<const Result* const> results) {
   const auto time = [](const Result* r) { return r->median("multipath"); };
   const double least = time(*std::ranges::min_element(results, {}, time));

@@ -67,8 +67,7 @@ class MultipathPayload {
   DeviceBuffer on_target_;
 };
 
-/// Copies over each GPU's own link without relaying, as the upper limit of multipath: each GPU keeps its part of the
-/// payload.
+/// Copies a part of the payload over each GPU's own link and does not relay it: the upper limit of multipath.
 class OwnLinks {
  public:
   OwnLinks(MultipathPayload& payload, const model::RelaySplit& split);

@@ -83,8 +83,7 @@ class MultipathSpace final : public Tunable {
     paths_.emplace(c.via, measure_paths(bench_, c));
   }
 
-  /// Whether all operations of a case fit behind a gate. Candidates are compared with each other, so all of them must
-  /// use the same clock.
+  /// Whether a case's operations fit behind a gate. Candidates are compared, so all must use the same clock.
   [[nodiscard]] bool is_gated(const MultipathCase& c) const {
     const Cut chosen = cut_of(c);
     std::size_t chunks = 0;
@@ -98,8 +97,7 @@ class MultipathSpace final : public Tunable {
     return cut(c, [&]() -> const model::RelayPaths& { return paths_.at(c.via); });
   }
 
-  /// Extends a split over the helpers `via` of one case to the helpers of all cases, because all cases share one
-  /// payload.
+  /// Extends a split over the helpers `via` of one case to the helpers of all cases, which share one payload.
   [[nodiscard]] model::RelaySplit among_all(const model::RelaySplit& split, const std::vector<int>& via) const {
     model::RelaySplit all{split.direct, std::vector<std::uint64_t>(helpers_.size())};
     for (std::size_t i = 0; i < via.size(); ++i) {

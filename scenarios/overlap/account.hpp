@@ -19,8 +19,7 @@ std::span<const MetricDeclaration> alike_metrics();
 /// stages. With several GPUs, `o` is the case with the payload of all GPUs together.
 void derive(const OverlapCase& o, unsigned copy_engines, Result& result);
 
-/// Adds the comparison with measurement one-gpu: the same payload as in the case, on the first GPU alone and through
-/// its own link.
+/// Adds the comparison with measurement one-gpu: the case's payload on the first GPU alone, through its own link.
 void derive_versus_one_gpu(const OverlapCase& o, Result& result);
 
 /// Adds the predictions of the pipeline model for one GPU. `costs` are the costs on that GPU, and `o` is the case with

@@ -38,8 +38,7 @@ std::vector<double> chunk_bytes(const OverlapCase& c) {
   return bytes;
 }
 
-/// Returns the dependencies between chunks, as input of the pipeline model; nothing if the model does not cover the
-/// case.
+/// Returns the dependencies between chunks, for the pipeline model; nothing if the model does not cover the case.
 std::optional<model::Arrangement> arrangement(const OverlapCase& c) {
   if (c.work.blocks != 0 || !has_costs(c.work)) return std::nullopt;
   model::Arrangement a;
@@ -100,8 +99,7 @@ double serial_time(const StageCosts& costs, const OverlapCase& c) {
 
 constexpr std::array<std::size_t, 9> kChunks{4, 8, 16, 24, 32, 48, 64, 128, 256};
 
-/// Returns all variants of case `c` with the same strategy but other chunk counts, growths, and numbers of streams or
-/// slots.
+/// Returns all variants of `c` with the same strategy but other numbers of chunks, streams or slots, or other growths.
 std::vector<OverlapCase> neighbours(const OverlapCase& c) {
   constexpr std::array<double, 5> kGrowths{1, 1.03, 1.04, 1.05, 1.06};
   constexpr std::array<std::size_t, 5> kPlaces{2, 3, 4, 8, 16};

@@ -38,8 +38,7 @@ struct OverlapCase {
   std::optional<Split> split{};  ///< how several GPUs that all compute share the work; nothing: only one GPU computes
   std::size_t gpus = 1;          ///< number of GPUs used
 
-  /// Whether kernels of different streams may run concurrently, so that their concurrency is measured. It cannot be
-  /// measured in a graph.
+  /// Whether to measure how many kernels of different streams run concurrently. This is not possible in a graph.
   [[nodiscard]] bool kernels_may_share_gpu() const {
     return sizes_kernels && pipeline.strategy == Strategy::streams && !pipeline.graph;
   }

@@ -72,8 +72,8 @@ std::string diagnosis(const Result& r) {
   return text;
 }
 
-/// Creates the finding that says where the time of result `r` went. `prefix`: name of the case if there are several,
-/// else empty.
+/// Creates the finding that says where the time of `r` went. `prefix`: name of the case if there are several, else
+/// empty.
 Finding diagnosed(const Result& r, const std::string& prefix) {
   Finding f{.kind = "diagnosis", .labels = {{"case", r.config.key()}}, .metrics = {}, .text = prefix + diagnosis(r)};
   for (const char* name : {"makespan", "bound", "time_contention", "time_fill_drain", "time_overhead", "time_slots",
@@ -120,8 +120,7 @@ struct Ranking {
   [[nodiscard]] const std::string& name_of(const Result& r) const {
     return called.names[static_cast<std::size_t>(std::ranges::find(results, &r) - results.begin())];
   }
-  /// Returns the text before a finding that names the work, for example "64 MiB: "; empty if all results do the same
-  /// work.
+  /// Returns text before a finding that names the work, for example "64 MiB: "; empty if all results do the same work.
   [[nodiscard]] std::string work(bool alone) const {
     if (alone || results.size() > 1) return called.common;
     return called.common + called.names.front() + ": ";
@@ -197,8 +196,7 @@ std::optional<Finding> fastest_to_result(const Ranking& ranking) {
                                      format_seconds(by_device.value(kTimeToResult)), format_percent(behind))};
 }
 
-/// Compares the pipeline with the same work without overlap, sampled interleaved with it. Nothing if the pipeline is
-/// faster.
+/// Compares the pipeline with the same work without overlap, sampled interleaved. Nothing if the pipeline is faster.
 std::optional<Finding> versus_serial(const Result& r, const std::string& prefix) {
   if (is_serial(r)) return std::nullopt;
   const model::Estimate serial = model::estimate_of(r, "serial");

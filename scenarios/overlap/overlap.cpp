@@ -78,8 +78,7 @@ Region fork_join(ChunkedWork& work, const Pipeline& pipeline) {
           }};
 }
 
-/// A region that runs all kernels of the pipeline without copies, in their own streams, to measure how many run
-/// concurrently.
+/// A region that runs all kernels of the pipeline without copies, in their own streams, to see how many run at once.
 Region kernels_at_once(const ChunkedWork& work, Pipeline& pipeline) {
   Region r = region_of(pipeline, "kernels");
   const std::size_t streams = r.streams.size();
@@ -88,8 +87,7 @@ Region kernels_at_once(const ChunkedWork& work, Pipeline& pipeline) {
   return r;
 }
 
-/// A region that runs all kernels of the pipeline one after another in one stream, for comparison with
-/// kernels_at_once().
+/// A region that runs all kernels of the pipeline in turn in one stream, for comparison with kernels_at_once().
 Region kernels_in_turn(ChunkedWork& work, StreamView stream) {
   const auto submit = [&work, stream] {
     for (std::size_t i = 0; i < work.chunks().size(); ++i) work.launch(i, stream);
@@ -121,8 +119,7 @@ StageCosts stage_costs(const RunContext& bench, ChunkedWork& work) {
   });
 }
 
-/// Adds the metric kernels_at_once: how many kernels of different streams run concurrently, which is more than one for
-/// small kernels only.
+/// Adds metric kernels_at_once: how many kernels of different streams run concurrently. Used for small kernels.
 void count_kernels_at_once(const RunContext& bench, ChunkedWork& work, Pipeline& pipeline, Result& result) {
   const Stream one = bench.device.make_stream(StreamKind::nonblocking);
   Region at_once = kernels_at_once(work, pipeline);
@@ -140,8 +137,7 @@ void count_kernels_at_once(const RunContext& bench, ChunkedWork& work, Pipeline&
 /// Adds the metrics derived from the samples, and takes the additional measurements that some of these metrics need.
 void account_for(const OverlapCase& c, const RunContext& bench, ChunkedWork& work, Pipeline& pipeline, Result& result) {
   derive(c, bench.device.capabilities().environment.gpu.copy_engines, result);
-  // The costs are measured now because the GPU is warm, and its clocks and link are in the same state as for the
-  // pipeline.
+  // The costs are measured now, while the GPU is warm and clocks and link are in the same state as for the pipeline.
   if (modelled(c)) explain_makespan(c, stage_costs(bench, work), result);
   GpuBegin begin(bench.device, work, c.pipeline);
   add_gpu_begin(begin, bench, result);
@@ -215,8 +211,7 @@ class Overlap final : public ScenarioOf<overlap_case> {
     gated.same_batch = true;
     std::vector<Region> regions{gated,        wall_region(gated), stages.h2d(),          stages.kernel(),
                                 stages.d2h(), stages.both(),      stages.both_chunked(), stages.serial()};
-    // The last three regions need no warm-up of their own: the regions of single copies and kernels have warmed up
-    // everything that they use.
+    // The last three regions need no warm-up of their own: single copies and kernels have warmed up all they use.
     for (std::size_t i = regions.size() - 3; i < regions.size(); ++i) regions[i].warmed_by_another = true;
     std::optional<CutPipeline> one_round;
     if (o.work.rounds > 1) {

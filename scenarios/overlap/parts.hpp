@@ -30,15 +30,13 @@ struct PartOnGpu {
 
 class PartsOnGpus {
  public:
-  /// `near`: the GPU on whose NUMA node all host buffers are allocated; null: the buffers of each part are on the node
-  /// of its own GPU.
+  /// `near`: the GPU on whose NUMA node all host buffers are allocated; null: each part's buffers are near its own GPU.
   PartsOnGpus(const OverlapCase& c, const RunContext& bench, Device* near = nullptr);
 
   [[nodiscard]] PartOnGpu& first() const { return *parts_.front(); }
   [[nodiscard]] std::vector<OnGpu> works() const;
 
-  // stages() returns one region per stage (Stages::all()), and pipelines() one region for the pipelines. Each runs on
-  // all GPUs at once.
+  // stages() returns a region per stage (Stages::all()), pipelines() one region. Each region runs on all GPUs at once.
   [[nodiscard]] std::vector<Region> stages() const;
   [[nodiscard]] Region pipelines() const;
 

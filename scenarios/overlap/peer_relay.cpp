@@ -26,8 +26,7 @@ std::uint64_t helper_slot_bytes(const ChunkedWork::Shape& shape) {
   return (longest + kAlignment - 1) / kAlignment * kAlignment;
 }
 
-/// Returns the number of chunks that go through helper number `helper` (from 1), if chunks rotate over `ways` paths in
-/// all.
+/// Returns the number of chunks that go through helper `helper` (from 1), if chunks rotate over `ways` paths in all.
 std::size_t turns_of(std::size_t helper, std::size_t ways, std::size_t chunks) {
   return chunks > helper ? (chunks - helper - 1) / ways + 1 : 0;
 }

@@ -125,8 +125,7 @@ class RoundRobin final : public Pipeline {
     }
   }
 
-  /// Submits as many chunks together as there are streams: first all their copies in, then all kernels, then all copies
-  /// out.
+  /// Submits as many chunks together as there are streams: first all copies in, then all kernels, then all copies out.
   void submit_breadth_first() {
     const std::size_t chunks = work_.chunks().size();
     for (std::size_t wave = 0; wave < chunks; wave += streams_.size()) {
@@ -223,8 +222,8 @@ class Engines final : public Pipeline {
   std::vector<Event> copied_out_;  // per slot: the output that was last in it is on the host
 };
 
-/// Decorator: captures another pipeline as a CUDA graph, so that one call submits a pass and the driver knows all of it
-/// in advance.
+/// Decorator: captures another pipeline as a CUDA graph. One call submits a pass, all of which the driver knows in
+/// advance.
 class Replayed final : public Pipeline {
  public:
   Replayed(Device& device, std::unique_ptr<Pipeline> captured)
@@ -256,8 +255,8 @@ class Replayed final : public Pipeline {
   Graph graph_;
 };
 
-/// Decorator: before each pass of `pipeline`, its first stream, where the pass starts, writes a GPU time stamp to
-/// `slot`.
+/// Decorator: writes a GPU time stamp to `slot` before each pass of `pipeline`, in its first stream, where passes
+/// start.
 class Stamped final : public Pipeline {
  public:
   Stamped(std::unique_ptr<Pipeline> pipeline, std::uint64_t* slot)

@@ -62,8 +62,7 @@ class OverlapSpace final : public Tunable {
   [[nodiscard]] double predict(const Case& c) const override {
     const OverlapCase o = parsed(c);
     if (o.pipeline.strategy == Strategy::zero_copy) return unmodelled_.at(o.pipeline.blocks).seconds;
-    // The pipeline model does not cover grids of few blocks. The prediction assumes that the kernels run one at a time
-    // on the whole GPU.
+    // The model does not cover grids of few blocks. Predicts as if kernels ran one at a time on the whole GPU.
     OverlapCase modelled = o;
     modelled.work.blocks = 0;
     if (bench_.objective == Objective::wall) {
@@ -77,8 +76,7 @@ class OverlapSpace final : public Tunable {
   /// configurations the least complex one is preferred.
   [[nodiscard]] double complexity(const Case& c) const override {
     const OverlapCase o = parsed(c);
-    constexpr double kLittle =
-        0.01;  // for a stream, a graph or a growth: so little that it decides only between equal chunk counts
+    constexpr double kLittle = 0.01;  // per stream, graph or growth: decides only between equal chunk counts
     return static_cast<double>(o.work.chunks) + kLittle * static_cast<double>(o.pipeline.streams) +
            (o.pipeline.graph ? kLittle : 0) + (o.work.growth != 1 ? kLittle : 0);
   }
@@ -139,8 +137,7 @@ class OverlapSpace final : public Tunable {
     return sum;
   }
 
-  /// Measures the stages, which define the limit of all configurations. Repeated calls keep the fastest result of each
-  /// stage.
+  /// Measures the stages, which define the limit of all configurations. Keeps each stage's fastest result of all calls.
   void measure_stages() {
     constexpr std::size_t kSamples = 10;
     Stages stages(bench_.device, whole_);

@@ -34,8 +34,7 @@ Stages::Stages(Device& device, ChunkedWork& work)
       default_stream_(device.make_stream(StreamKind::legacy_default)),
       streams_{device.make_stream(StreamKind::nonblocking), device.make_stream(StreamKind::nonblocking)} {}
 
-/// Returns the region of one stage. Sets same_batch, so that the limit derived from this region can be compared with
-/// the pipeline.
+/// Returns the region of one stage. Sets same_batch, because the limit from this region is compared with the pipeline.
 Region Stages::alone(const char* name, StageOfAll stage) {
   Region r =
       gated(name, {streams_[0]}, work_.operations_for_all(), [this, stage = std::move(stage)] { stage(streams_[0]); });
@@ -315,9 +314,8 @@ class CostRegions {
   }
 
   /// A region that copies pieces in one direction, rotating over three streams, while whole payloads are copied in the
-  /// other direction. Each piece waits for the second piece before it. Without this wait the copy engine would continue
-  /// with the same stream while that stream has work; with a wait for the piece just before, the wait itself would be
-  /// timed.
+  /// other. Each piece waits for the second piece before it. Without this wait the copy engine would continue with the
+  /// same stream while it has work; with a wait for the piece just before, the wait itself would be timed.
   Region in_turns(StageOf piece, StageOf beside) {
     const std::array<StreamView, 3> at{streams_[0], streams_[1], streams_[2]};
     const StreamView other = streams_[3];

@@ -21,8 +21,7 @@ namespace xferbench {
 
 inline constexpr const char* kBothChunked = "both-chunked";   ///< name of the region both_chunked()
 inline constexpr const char* kAtBothRates = "both-at-rates";  ///< name of the measurement at_both_rates()
-inline constexpr std::size_t kChunksOfBoth =
-    8;  ///< copies per direction in both_chunked(); this number was fastest on an H100
+inline constexpr std::size_t kChunksOfBoth = 8;  ///< chunks per direction in both_chunked(); fastest on an H100
 
 /// Builds timed regions for the stages of one payload. `work` must outlive this object.
 class Stages {
@@ -66,8 +65,7 @@ std::vector<Region> concurrent_on_all_gpus(std::vector<std::vector<Region>> of_g
 /// of each direction is not known, as with several GPUs.
 std::optional<Measurement> at_both_rates(std::span<const Series> series);
 
-/// Costs of operations. They depend on how operations of different engines are ordered, so there is one set for each
-/// kind of order.
+/// Costs of operations, one set for each way in which operations of different engines are ordered.
 struct StageCosts {
   model::StageCosts in_stream;       ///< all operations are in one stream
   model::StageCosts across_streams;  ///< each engine has a stream; events order them

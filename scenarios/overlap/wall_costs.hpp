@@ -18,8 +18,7 @@ struct WallCosts {
 /// `work`.
 WallCosts measure_wall_costs(const RunContext& bench, ChunkedWork& work, const StageCosts& costs);
 
-/// Returns the predicted time in seconds from the first call to the result; nothing if the model does not cover the
-/// case.
+/// Returns the predicted seconds from the first call to the result; nothing if the model does not cover the case.
 std::optional<double> predicted_wall(const StageCosts& costs, const WallCosts& wall, const OverlapCase& c);
 
 }  // namespace xferbench

@@ -116,26 +116,23 @@ bool computes(const SmemShape& shape) { return shape.intensity > 0 || shape.op =
 double in_flight_per_block(const SmemShape& shape) {
   std::uint64_t bytes = shape.tile_bytes;
   switch (shape.method) {
-    // With these methods, each thread loads as many vectors as it holds at a time, and issues the next loads when these
-    // have arrived.
+    // Each thread loads as many vectors as it holds at a time, and issues the next loads when these have arrived.
     case SmemMethod::direct:
     case SmemMethod::sync:
       bytes = std::uint64_t{shape.vectors_at_a_time()} * kernels::kSmemVector * shape.threads;
       break;
     case SmemMethod::prefetch: break;
-    // With these methods, one slot of shared memory is processed while the others are loaded.
+    // One slot of shared memory is processed while the others are loaded.
     case SmemMethod::cp_async:
     case SmemMethod::cg: bytes *= std::max(1U, shape.stages - 1); break;
-    // With these methods, slots of shared memory are refilled as soon as they are free, so all of them are in flight
-    // while the block waits. With asynchronous stores it is one slot fewer, because the first warp waits until the
-    // previous store has read its slot.
+    // Slots of shared memory are refilled as soon as they are free, so all of them are in flight while the block waits.
+    // Async stores cost one slot, because the first warp waits until the previous store has read its slot.
     case SmemMethod::bulk:
     case SmemMethod::tma: bytes *= shape.uses_async_store() ? std::max(1U, shape.stages - 1) : shape.stages; break;
     case SmemMethod::pipeline:
     case SmemMethod::tma_specialized: bytes *= shape.stages; break;
   }
-  // Tiles at the edge of a matrix, and all tiles of a narrow matrix, contain bytes outside of the payload, which do not
-  // count.
+  // Tiles at the edge of a matrix, and all tiles of a narrow matrix, contain bytes outside of the payload.
   const double whole = static_cast<double>(shape.tiles()) * shape.tile_bytes;
   return static_cast<double>(bytes) * static_cast<double>(shape.payload_bytes()) / whole;
 }

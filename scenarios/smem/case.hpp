@@ -33,8 +33,7 @@ struct SmemCase {
 inline constexpr std::array<std::string_view, 7> kSmemWorkAxes{"op",      "dtype",     "access", "size",
                                                                "columns", "intensity", "l2"};
 
-/// Seconds between two tiles that blocks take from one counter: the time of an atomic addition to a contended address,
-/// on an H200.
+/// Seconds between two tiles taken from one counter: the time of an atomic addition to a contended address (H200).
 inline constexpr double kTileFromCounter = 2.5e-9;
 
 std::vector<Axis> smem_axes();

@@ -42,8 +42,7 @@ struct PlacedSmem {
 PlacedSmem place(Device& device, const kernels::SmemShape& shape, const kernels::SmemArgs& args,
                  std::optional<unsigned> asked);
 
-/// Launches kernels of several shapes on one payload. Owns what they share: the data, the flush of L2 before each pass,
-/// and the reference copy.
+/// Launches kernels on one payload. Owns its data, the flush of L2 before each pass, and the reference copy.
 class SmemBench {
  public:
   /// `sizes` must include all shapes that will be launched; these must have the same payload as `c`.
@@ -51,8 +50,7 @@ class SmemBench {
 
   [[nodiscard]] kernels::SmemArgs args() const { return data_.args(); }
   void prepare() { data_.prepare(case_.shape); }
-  /// Returns a region that launches one kernel. This object must outlive the region. With SmemPart::compute there is no
-  /// output to check.
+  /// Returns a region that launches a kernel; this object must outlive it. SmemPart::compute has no output to check.
   [[nodiscard]] Region region(const kernels::SmemShape& shape, StreamView stream, std::string name);
   /// Returns a region that copies the payload inside the GPU with cudaMemcpyAsync. Its output is not checked if rows
   /// have padding between them.

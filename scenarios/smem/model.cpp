@@ -13,18 +13,15 @@ using kernels::SmemMethod;
 using kernels::SmemSchedule;
 using kernels::SmemShape;
 
-// Constants of the model in seconds, unless noted. They were fitted to the 636 configurations of
-// docs/results/h200-smem-tune-cut-off.json.xz (an H200, 48 operations per element). The remaining error is 5 % within
-// families, which are groups of cases with equal choice axes. The search corrects the prediction of each family by its
-// measurements.
+// Constants of the model in seconds, fitted to the 636 configurations of docs/results/h200-smem-tune-cut-off.json.xz
+// (an H200, 48 operations per element). The remaining error is 5 % within families, groups of cases with equal choice
+// axes. The search corrects the prediction of each family by its measurements.
 constexpr double kBlockStart = 0.6e-6;    // from the start of a block until its first load is issued
 constexpr double kTurn = 0.75e-6;         // barriers and waits per tile, without arithmetic
 constexpr double kTurnOfRoles = 0.25e-6;  // as kTurn, for methods without a barrier of the whole block
-constexpr double kThreadsForHalf =
-    36;  // number of threads per multiprocessor at which arithmetic reaches half of its rate
+constexpr double kThreadsForHalf = 36;    // number of threads per multiprocessor for half the rate of arithmetic
 
-/// Whether a block's loads continue while it computes. Otherwise other blocks must keep loads in flight during that
-/// time.
+/// Whether a block's loads continue while it computes. Otherwise other blocks must keep loads in flight meanwhile.
 bool overlaps(const SmemShape& shape) { return shape.stages > 1 || shape.method == SmemMethod::prefetch; }
 
 /// Returns the factor by which arithmetic is slower if a thread has few independent chains of operations.
@@ -32,8 +29,7 @@ double slowness(unsigned vectors) { return vectors >= 4 ? 1 : vectors >= 2 ? 1.1
 
 /// Returns the seconds that a block needs for the arithmetic of a tile while `blocks` blocks run on the multiprocessor.
 double work_of_tile(const SmemCosts& costs, const SmemShape& shape, double blocks) {
-  const double alone =
-      costs.compute * costs.multiprocessors / static_cast<double>(shape.tiles());  // with one block per multiprocessor
+  const double alone = costs.compute * costs.multiprocessors / static_cast<double>(shape.tiles());  // one block per SM
   const double filled = 1 + kThreadsForHalf / (shape.threads * blocks);
   return alone * blocks * filled * slowness(shape.vectors_at_a_time());
 }

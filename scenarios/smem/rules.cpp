@@ -27,8 +27,7 @@ std::string name_of(SmemMethod method) {
   return std::string(kernels::kSmemMethodNames[static_cast<std::size_t>(method)]);
 }
 
-/// Blocks must consist of whole warps. tma-specialized adds one or two warps and stays below the limit of 1024 threads
-/// per block.
+/// Blocks must consist of whole warps. tma-specialized adds one or two warps and stays below the limit of 1024 threads.
 Broken threads(const SmemShape& s) {
   constexpr unsigned kMost = kernels::kSmemMaxThreads;
   if (s.threads >= kWarp && s.threads <= kMost && s.threads % kWarp == 0) return std::nullopt;
@@ -156,8 +155,7 @@ Broken counts(const SmemShape& s) {
   return fmt::format("{} tiles exceed the maximum of 2^31 - 1; choose a larger --tile or a smaller --size", s.tiles());
 }
 
-/// For tensor copies an array is a matrix whose rows are as long as the box is wide, and a tensor map needs at least
-/// one row.
+/// For tensor copies the rows of an array are as long as the box is wide, and a tensor map needs at least one row.
 Broken one_row(const SmemShape& s) {
   if (!by_tensor_copy(s.method) || !s.is_array() || s.payload_bytes() >= s.tile_width) return std::nullopt;
   return fmt::format("{} B are less than one row of the TMA box: choose a larger --size, or a --tile-width below {}",
@@ -213,8 +211,7 @@ std::optional<std::string> broken_rule(const SmemShape& shape, const Multiproces
 }
 
 unsigned most_blocks(const SmemShape& shape, const Multiprocessor& multiprocessor) {
-  constexpr std::size_t kMost =
-      32;  // maximum blocks per multiprocessor of compute capability 8.0 and 9.0; no other has more
+  constexpr std::size_t kMost = 32;  // maximum of compute capability 8.0 and 9.0; no other has a higher one
   const std::size_t by_threads = multiprocessor.threads / shape.launched_threads();
   const std::size_t shared = shape.shared_bytes() + multiprocessor.shared_reserved;
   const std::size_t by_shared = shared == 0 ? kMost : multiprocessor.shared_in_all / shared;

@@ -25,8 +25,7 @@ std::optional<std::string> broken_rule(const kernels::SmemShape& shape);
 /// Like the function above, and also checks the limits of the given multiprocessor.
 std::optional<std::string> broken_rule(const kernels::SmemShape& shape, const Multiprocessor& multiprocessor);
 
-/// Returns the number of blocks that fit on one multiprocessor at once, by threads and shared memory. Registers may
-/// allow fewer.
+/// Returns how many blocks fit on one multiprocessor, by threads and shared memory. Registers may allow fewer.
 unsigned most_blocks(const kernels::SmemShape& shape, const Multiprocessor& multiprocessor);
 /// Returns why `asked` blocks (nothing: at least one) do not fit on a multiprocessor that has space for `fit` blocks;
 /// nothing if they fit. `limit`: subject and verb of the returned sentence, which ends in "room for N".

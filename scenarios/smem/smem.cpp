@@ -60,8 +60,7 @@ class Tiles {
  private:
   [[nodiscard]] Region region(const SmemShape& shape, const char* name) { return bench_.region(shape, stream_, name); }
 
-  /// Returns the case's shape with SmemMethod::sync; nothing if the case already uses this method, or if the shape
-  /// would be illegal.
+  /// Returns the case's shape with SmemMethod::sync; nothing if it already uses sync, or if sync would be illegal.
   [[nodiscard]] std::optional<SmemShape> as_placed_sync() const {
     const SmemShape sync = as_sync(case_.shape);
     if (shape().method == sync.method || broken_rule(sync, device_.capabilities().multiprocessor)) return std::nullopt;

@@ -320,8 +320,7 @@ class Situation {
   std::vector<Measured> groups_;  // groups of at least two GPUs
 };
 
-/// Creates the finding that compares a host buffer per GPU (`own`) with one host buffer for all GPUs (`shared`), for
-/// one group.
+/// Compares a host buffer per GPU (`own`) with one host buffer for all GPUs (`shared`), for one group.
 Finding own_against_shared(const Result& own, const Result& shared, const std::vector<std::string>& axes) {
   const TogetherCase c = together_case(own.config);
   const model::Estimate time = model::estimate_of(own, "together");
@@ -329,8 +328,7 @@ Finding own_against_shared(const Result& own, const Result& shared, const std::v
   const model::Relation relation = model::relate(time, other);
   Finding f{.kind = "memory", .labels = labels_of(own.config, axes)};
   f.labels.emplace_back("group", gpus_text(c.gpus));
-  constexpr std::array<const char*, 4> kOutcomes{"own", "shared", "equal",
-                                                 "undecided"};  // the outcomes, indexed by Relation
+  constexpr std::array<const char*, 4> kOutcomes{"own", "shared", "equal", "undecided"};  // indexed by Relation
   f.labels.emplace_back("outcome", kOutcomes[static_cast<std::size_t>(relation)]);
   if (time.value > 0) f.metrics.push_back({"own_over_shared", other.value / time.value, "1"});
   const auto size = std::ranges::find(f.labels, "size", &std::pair<std::string, std::string>::first);
@@ -359,7 +357,7 @@ std::vector<Finding> about_memory(std::span<const Result* const> results, const 
   }
   std::vector<Finding> findings;
   std::map<std::string, std::pair<std::size_t, std::size_t>>
-      largest;  // key: pattern and size; value: number of GPUs, index of the finding
+      largest;  // key: pattern and size; value: GPUs, index of the finding
   for (const Result* r : results) {
     const TogetherCase c = together_case(r->config);
     const bool own = !c.shared && !between_gpus(c.pattern);

@@ -123,8 +123,7 @@ void GroupCopies::verify(Machine& machine, const Region& region, VerifiedRun run
   check(all);
 }
 
-/// Checks the output of the given copies. A shared buffer is checked as a whole, because no copy may touch the part of
-/// another copy.
+/// Checks the output of the given copies. Checks all of a shared buffer, because no copy may touch another copy's part.
 void GroupCopies::check(std::span<const std::size_t> copies) {
   std::set<std::size_t> looked_at;
   for (const std::size_t i : copies) {
@@ -165,8 +164,7 @@ void GroupCopies::check_peer_copy(std::size_t copy) {
 Region GroupCopies::region_of(const char* name, std::vector<std::size_t> copies) {
   Region r{.name = name, .clock = Clock::event_gated};
   for (const std::size_t i : copies) r.streams.push_back(placed_[i].stream);
-  r.batchable =
-      false;  // batching would start the GPUs together only once per batch; a single GPU is timed without batching, too
+  r.batchable = false;  // a batch would start the GPUs together only once; a single GPU is timed likewise
   r.submit = [this, copies] {
     for (const std::size_t i : copies) placed_[i].stream.copy(placed_[i].copy);
   };

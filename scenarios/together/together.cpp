@@ -75,8 +75,7 @@ class Together final : public ScenarioOf<together_case> {
   [[nodiscard]] std::vector<Case> expand(const Case& c, const GpusOfRun& run) const override {
     return groups_of(c, run);
   }
-  /// Returns the GPUs that take part in the case. If the word for groups has not been replaced by GPU numbers yet, only
-  /// the first GPU.
+  /// Returns the GPUs of the case; only the first if the word for groups has not been replaced by GPU numbers yet.
   [[nodiscard]] std::vector<std::size_t> takes_part(const Case& c, const Environment& environment) const override {
     const std::vector<int> gpus = together_case(c).gpus;
     return gpus.empty() ? std::vector<std::size_t>{0} : places_of(gpus, environment);
