@@ -11,12 +11,13 @@ namespace xferbench {
 
 namespace {
 
-/// If a measured rate exceeds the base's host-memory bandwidth, raises that bandwidth to the rate, its lower bound.
+/// If a measured copy rate exceeds the host-memory bandwidth of the base profile, raises that bandwidth to the rate,
+/// which is its lower bound.
 void add_host_memory(Figures& figures) {
   struct Share {
     const char* memory;
     const char* rate;
-    const char* of_rate;  ///< figure: factor of `rate` while the other direction is busy; null: 1
+    const char* of_rate;  ///< figure that `rate` is multiplied by if both directions run; null: 1
   };
   for (const auto& [memory, rate, of_rate] : {Share{"socket_memory.in", "h2d_rate", nullptr},
                                               {"socket_memory.out", "d2h_rate", nullptr},
@@ -38,7 +39,7 @@ void add_environment(const NamedReport& run, Figures& figures) {
   add("memory_bytes", static_cast<double>(gpu.memory_bytes));
   add("sm_clock_hz", gpu.max_sm_clock_hz);
   add("memory_bandwidth", gpu.memory_bandwidth);
-  // The simulated device models one or two copy engines; further ones change nothing.
+  // The simulated device models at most two copy engines; more would change nothing.
   add("copy_engines", std::min(2U, gpu.copy_engines));
   if (!gpu.pcie) return;
   add("pcie_generation", gpu.pcie->generation);
@@ -70,7 +71,7 @@ Calibration calibrate(std::span<const NamedReport> runs, const BaseNumber& base,
   calibration.simulated =
       std::ranges::any_of(runs, [](const NamedReport& r) { return r.report.environment.simulated(); });
   Figures figures(calibration, base);
-  // The order matters: later steps subtract costs that earlier steps have found.
+  // The order matters: later functions subtract costs that earlier functions have found.
   add_pipelines(runs, figures);
   add_pinned_copies(runs, figures);
   add_calls(runs, figures);

@@ -33,9 +33,9 @@ Points points_of(std::span<const Found> copies) {
   return points;
 }
 
-/// Interval of a fitted parameter: refits with each time moved to the ends of its confidence interval, or to the fitted
-/// line where that is further away, and adds the changes as squares, as the medians are independent. Nothing if the
-/// parameter was clamped to 0, because then the lower end is unknown.
+/// Returns the interval of a fitted parameter. Moves each time to the ends of its confidence interval, or to the fitted
+/// line where that is further away, and fits again. Adds the changes as squares, because the medians are independent.
+/// Nothing if the parameter was clamped to 0, because then the lower end is unknown.
 std::optional<Interval> interval_of(const Points& points, const model::TransferFit& line, Part part) {
   const double middle = line.*part;
   if (middle <= 0) return std::nullopt;
@@ -61,7 +61,7 @@ std::optional<Interval> interval_of(const Points& points, const model::TransferF
   return Interval{middle - std::sqrt(down), middle + std::sqrt(up)};
 }
 
-/// Linear fit of copy time over size, with its points and a description of their source.
+/// A linear fit of copy time over size, with the fitted points and a description of their source.
 struct Fit {
   Points points;
   std::optional<model::TransferFit> fit;
@@ -71,7 +71,8 @@ struct Fit {
   [[nodiscard]] std::optional<Interval> interval(Part part) const { return interval_of(points, *fit, part); }
 };
 
-/// Uses copies of at least 1 MiB; smaller ones are not on a straight line, because drivers handle them differently.
+/// Fits the times of copies of at least 1 MiB. Smaller copies are not on a straight line, because drivers handle them
+/// differently.
 Fit fit_of(std::span<const NamedReport> runs, std::string_view direction, std::string_view memory,
            bool by_kernel = false) {
   constexpr std::uint64_t kLeast = 1 << 20;
@@ -92,7 +93,7 @@ Fit fit_of(std::span<const NamedReport> runs, std::string_view direction, std::s
 
 // --- Single measurements -------------------------------------------------------------------------------------------
 
-/// Derives a figure from the median of a measurement.
+/// Returns a reader that derives a figure from the median of a measurement.
 FigureReader by_median(std::string measurement, std::function<double(const Result&, double)> figure) {
   return [measurement = std::move(measurement),
           figure = std::move(figure)](const Result& r) -> std::optional<FigureValue> {
@@ -103,7 +104,7 @@ FigureReader by_median(std::string measurement, std::function<double(const Resul
   };
 }
 
-/// Keeps only results of the largest size.
+/// Returns only the results of the largest size.
 std::vector<Found> longest(std::vector<Found> found) {
   const auto size = [](const Found& f) { return f.result->config.count_or("size", 0); };
   if (found.empty()) return found;
@@ -134,7 +135,8 @@ void add_pinned_copies(std::span<const NamedReport> runs, Figures& figures) {
         "the fixed cost of a pass does not show in these results; measure memcpy --host pinned with four sizes, some "
         "below and some above 8 MiB");
   }
-  // A region is timed from the opening of the gate to the event after its last copy, so the event's cost is subtracted.
+  // A region is timed from the opening of the gate to an event after its last copy, so the cost of that event is
+  // subtracted.
   constexpr Part kPass = &model::TransferFit::pass;
   const auto low = in.interval(kPass);
   const auto high = out.interval(kPass);
@@ -172,7 +174,7 @@ void add_kernels_on_link(std::span<const NamedReport> runs, Figures& figures) {
       return c.is("dir", direction) && c.is("engine", "sm") && c.is("host", "pinned");
     }));
   };
-  // The fit's latency includes the kernel's own overhead, which is subtracted.
+  // The latency of the fit includes the kernel's own overhead, which is subtracted.
   const auto on_link = [&](double latency) { return std::max(0.0, latency - figures.known("kernel_overhead")); };
   for (const char* direction : {"h2d", "d2h"}) {
     const Fit fit = fit_of(runs, direction, "pinned", true);

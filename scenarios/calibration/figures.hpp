@@ -21,20 +21,20 @@ struct Found {
   [[nodiscard]] std::string source(std::string_view what) const;
 };
 
-/// Successful results of one scenario on a single GPU.
+/// Returns the successful results of one scenario on a single GPU whose cases satisfy `wanted`.
 std::vector<Found> cases_of(std::span<const NamedReport> runs, std::string_view scenario,
                             const std::function<bool(const Case&)>& wanted);
 
-/// Names of the files that contain the results, each once, for example "a.json, b.json".
+/// Returns the names of the files that contain the results, each once, for example "a.json, b.json".
 std::string files_of(std::span<const Found> found);
 
-/// Payload size of a result's case.
+/// Returns the payload bytes of a result's case.
 double bytes_of(const Result& r);
 
-/// Maps both ends of an interval by the same monotonic function.
+/// Applies a monotonic function to both ends of the interval; nothing if there is no interval.
 std::optional<Interval> changed(const std::optional<Interval>& interval, const std::function<double(double)>& by);
 
-/// A figure derived from one result; `what` names the metric or measurement used.
+/// A figure (a value of the profile) derived from one result; `what` names the metric or measurement used.
 struct FigureValue {
   double value = 0;
   std::string what;
@@ -42,21 +42,21 @@ struct FigureValue {
 };
 using FigureReader = std::function<std::optional<FigureValue>(const Result&)>;
 
-/// Collects figures. The first value added for a field wins.
+/// Collects the figures of the profile. If a field is added several times, the first value wins.
 class Figures {
  public:
   Figures(Calibration& into, const BaseNumber& base) : into_(into), base_(base) {}
 
-  /// Adds a figure: `field` of sim::Profile, with `value` in the field's unit. Ignores values that are not finite.
+  /// Adds a figure: `field` is a field of sim::Profile, and `value` is in its unit. Ignores values that are not finite.
   void add(std::string field, double value, std::optional<Interval> interval, std::string source);
-  /// Adds the median over all results; its interval covers the intervals of all of them.
+  /// Adds the median of a figure over all results; its interval covers the intervals of all of them.
   void add(std::span<const Found> from, std::string field, const FigureReader& tell);
   [[nodiscard]] bool has(std::string_view field) const { return find(field) != nullptr; }
-  /// The figure if there is one, else the base profile's value.
+  /// Returns the figure of this field if there is one, else the base profile's value.
   [[nodiscard]] double known(std::string_view field) const;
-  /// The field must have been added.
+  /// Returns the source of the figure of this field, which must have been added.
   [[nodiscard]] const std::string& source(std::string_view field) const { return find(field)->source; }
-  /// Reports a missing figure that is needed to predict any pipeline.
+  /// Reports that a figure is missing without which no pipeline can be predicted.
   void miss(std::string what) { into_.missing.push_back(std::move(what)); }
   void remark(std::string sentence) { into_.remarks.push_back(std::move(sentence)); }
 
@@ -67,20 +67,20 @@ class Figures {
   const BaseNumber& base_;
 };
 
-// Call add_pipelines() first, then the others in this order: later functions subtract costs that earlier ones found.
+// These functions must be called in this order: later functions subtract costs that earlier ones have found.
 
-/// Figures from the operation costs of scenario overlap.
+/// Adds figures from the costs of operations in scenario overlap.
 void add_pipelines(std::span<const NamedReport> runs, Figures& figures);
 
-// Figures from single copies and calls (memcpy, latency).
+// Add figures from single copies (scenario memcpy) and from calls (scenario latency).
 void add_pinned_copies(std::span<const NamedReport> runs, Figures& figures);
 void add_calls(std::span<const NamedReport> runs, Figures& figures);
-/// A copy of pageable memory blocks the host, so its time by events includes host work, which is subtracted: waking up,
-/// and recording the event that ends the region.
+/// Adds figures from copies of pageable memory. Such a copy blocks the host, so its time by events includes host work,
+/// which is subtracted: waking up, and recording the event that ends the region.
 void add_pageable_copies(std::span<const NamedReport> runs, Figures& figures);
-/// Rates of kernels that access host memory over the link.
+/// Adds the rates of kernels that access host memory over the link.
 void add_kernels_on_link(std::span<const NamedReport> runs, Figures& figures);
-/// Rate of copies inside the GPU.
+/// Adds the rate of copies inside the GPU.
 void add_inside(std::span<const NamedReport> runs, Figures& figures);
 
 }  // namespace xferbench

@@ -16,7 +16,8 @@ namespace xferbench {
 
 namespace {
 
-/// Prefers payloads of 64 MiB: large enough that noise is small compared to the costs of the chunks, and quick.
+/// Returns results of pipelines, if possible with a payload of 64 MiB, which is large enough that noise is small
+/// compared to the costs of the chunks.
 std::vector<Found> pipelines(std::span<const NamedReport> runs) {
   constexpr std::uint64_t kSize = 64 << 20;
   auto found = cases_of(runs, "overlap", [](const Case& c) { return c.count_or("size", 0) == kSize; });
@@ -32,8 +33,8 @@ FigureReader metric(std::string name) {
   };
 }
 
-/// Reads the factor of a copy's rate or overhead (`of`) while the other direction is busy, relative to alone. Results
-/// without this metric count as factor 1.
+/// Returns a reader of the factor by which a copy's rate or overhead (`of`) changes while the other direction is busy.
+/// Results without this metric count as factor 1.
 FigureReader factor(const std::string& direction, std::string_view of) {
   return [there = metric(direction + "_per_operation"),
           own = metric(fmt::format("{}_duplex_{}", direction, of))](const Result& r) -> std::optional<FigureValue> {
@@ -43,8 +44,8 @@ FigureReader factor(const std::string& direction, std::string_view of) {
   };
 }
 
-/// Reads the hand-over time of the given name. Older results contain only the mean of the three kinds, which is used
-/// instead.
+/// Returns a reader of the hand-over time with the given name. Older results contain only the mean of the three
+/// hand-over times, which is used instead.
 FigureReader handover(std::string name) {
   return [own = metric(std::move(name)), mean = metric("hand_over")](const Result& r) {
     const auto reading = own(r);
@@ -52,7 +53,7 @@ FigureReader handover(std::string name) {
   };
 }
 
-/// Results of one run with the same work share one measurement of operation costs; keeps one of each.
+/// Keeps one of the results of one run with the same work, because they share one measurement of operation costs.
 std::vector<Found> each_measured_once(const std::vector<Found>& all) {
   constexpr std::array kTelling{"h2d_per_operation", "kernel_per_operation", "d2h_per_operation", "hand_over"};
   const auto same = [&](const Found& a, const Found& b) {
@@ -67,21 +68,22 @@ std::vector<Found> each_measured_once(const std::vector<Found>& all) {
   return once;
 }
 
-/// Kernel time without its launch overhead, in seconds.
+/// Returns the kernel time without its launch overhead, in seconds.
 std::optional<double> seconds_of_work(const Result& r) {
   const Metric* overhead = r.metric("kernel_per_operation");
   if (overhead == nullptr || r.metric("work") == nullptr || !r.config.is("kernel", "fma")) return std::nullopt;
   return r.median("kernel") - overhead->value;
 }
 
-/// Memory traffic in bytes per second, if there is so little arithmetic that the kernel must be memory-bound.
+/// Returns the memory traffic in bytes per second, if the kernel does so little arithmetic that it must be
+/// memory-bound.
 std::optional<FigureValue> traffic_rate(const Result& r) {
   const auto seconds = seconds_of_work(r);
   if (!seconds || r.value("work") > 2) return std::nullopt;
   return FigureValue{2 * bytes_of(r) / *seconds, "kernel"};
 }
 
-/// Arithmetic operations per second, if the kernel takes clearly longer than its memory traffic would.
+/// Returns the arithmetic operations per second, if the kernel takes clearly longer than its memory traffic would.
 std::optional<FigureValue> arithmetic_rate(const Result& r, double memory_rate) {
   constexpr double kClearly = 1.3;
   const auto seconds = seconds_of_work(r);
@@ -89,8 +91,8 @@ std::optional<FigureValue> arithmetic_rate(const Result& r, double memory_rate) 
   return FigureValue{bytes_of(r) / sizeof(float) * r.value("work") / *seconds, "kernel, work"};
 }
 
-/// Keeps results of kernels with little arithmetic, as pipelines have: with much more arithmetic, a kernel hides the
-/// latency of operands better.
+/// Keeps results of kernels with about the least arithmetic, as pipelines have: kernels with much more arithmetic hide
+/// the latency of operands better.
 std::vector<Found> with_least_work(std::vector<Found> found) {
   constexpr double kAlike = 2;
   if (found.empty()) return found;

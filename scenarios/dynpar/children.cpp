@@ -38,7 +38,7 @@ LaunchRoom::~LaunchRoom() {
     device_.synchronize();
     device_.reserve_device_launches(before_);
   } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
-    // The CUDA context is lost, and the limit with it; the case that lost the context has reported the error.
+    // The CUDA context is lost, and the limit with it. The case that lost the context has already reported the error.
   }
 }
 
@@ -125,7 +125,7 @@ Region ChildrenRun::region(std::string name, With with, std::function<void()> su
            .clock = Clock::event,
            .streams = {streams_.front()},
            .submit = std::move(submit),
-           .batchable = false};  // a batch would submit the next pass while this one runs
+           .batchable = false};  // a batch would submit the next pass while this pass runs
   // Without children there is no output to check.
   if (with == With::children) r.check = [this] { check("its children"); };
   return r;
@@ -150,8 +150,8 @@ Region ChildrenRun::by_host(std::string name) {
   return region(std::move(name), With::children, [this] { submit_by_host(rival_streams(), With::children); });
 }
 
-/// Submits level by level. In one stream, stream order puts a child after the level above; with several streams, all of
-/// them wait for the level above. A level uses at most as many streams as it has children.
+/// Launches all children level by level. In one stream, stream order puts a child after the level above; with several
+/// streams, all of them wait for the level above. A level uses at most as many streams as it has children.
 void ChildrenRun::submit_by_host(std::size_t most_streams, With with) {
   streams_.front().launch(kernels::Count());
   for (std::uint32_t level = 0; level < args_.tree.levels(); ++level) {

@@ -24,8 +24,9 @@ class LaunchRoom : NonCopyable {
 
   [[nodiscard]] std::size_t granted() const { return granted_; }
 
-  /// Device memory that the CUDA runtime uses for a limit. Undocumented; measured on an H200 with driver 580 for limits
-  /// up to 262144: 100 MiB for the default limit, and 9.2 to 9.6 KB per additional launch.
+  /// Returns the bytes of device memory that the CUDA runtime uses for a limit. This is undocumented; measured on an
+  /// H200 with driver 580 for limits up to 262144: 100 MiB for the default limit, and 9.2 to 9.6 KB per additional
+  /// launch.
   static std::uint64_t bytes(std::size_t pending);
 
  private:
@@ -34,14 +35,14 @@ class LaunchRoom : NonCopyable {
   std::size_t granted_ = 0;
 };
 
-/// Device memory in which kernels record failed launches.
+/// Owns the device memory in which kernels record failed launches.
 class LaunchLog {
  public:
   explicit LaunchLog(Device& device);
 
   [[nodiscard]] kernels::LaunchStatus* get() const;
   void clear(StreamView stream);
-  /// Synchronizes with the device.
+  /// Returns the recorded failures, after synchronizing with the device.
   [[nodiscard]] kernels::LaunchStatus read() const;
 
  private:
@@ -49,11 +50,11 @@ class LaunchLog {
   DeviceBuffer memory_;
 };
 
-/// Describes why launches failed. `room`: the limit of pending launches; `remedy`: advice to the user.
+/// Returns a description of why launches failed. `room`: the limit of pending launches; `remedy`: advice to the user.
 std::string describe(const kernels::LaunchStatus& status, std::size_t room, const std::string& remedy);
 
-/// For destructors: after an exception, work in flight may still use memory that is about to be freed. Ignores errors,
-/// as they were reported before or will be by the next call.
+/// Synchronizes the device; for destructors, because after an exception work in flight may still use memory that is
+/// about to be freed. Ignores errors, which were reported before or will be by the next call.
 void wait_for_all(Device& device) noexcept;
 
 enum class ChildLaunch { host, graph, fire_and_forget, tail };
@@ -62,39 +63,40 @@ struct ChildrenSpec {
   ChildLaunch launch = ChildLaunch::host;
   bool tree = false;
   std::uint32_t children = 1;
-  std::uint32_t levels = 1;  ///< for a tree only
+  std::uint32_t levels = 1;  ///< number of levels, for a tree only
   std::uint32_t work = 0;
-  unsigned launchers = 1;   ///< threads of the first kernel that launch, for fire_and_forget only
+  unsigned launchers = 1;   ///< number of threads that launch, for fire_and_forget only
   std::size_t streams = 1;  ///< number of streams, for host and graph only
   std::size_t pending = 0;  ///< limit of pending device launches; 0: unchanged
   std::uint64_t seed = 0;
 };
 
-/// Number of streams for host launches that are compared with fire-and-forget, if children do work: fire-and-forget
-/// children run concurrently, so those launched by the host must be able to do so.
+/// Number of streams in which the host launches the children that are compared with fire-and-forget, if children do
+/// work. Fire-and-forget children run concurrently, so those launched by the host must be able to do so, too.
 inline constexpr std::size_t kRivalStreams = 32;
 
-/// Every way starts with one kernel that precedes all children: the kernel that launches them or, for host and graph,
-/// an empty one. Timing that kernel alone gives the cost without children.
+/// Launches the children of one case and times them. A pass starts with one kernel that precedes all children: the
+/// kernel that launches them or, for host and graph, an empty kernel. Timing this kernel alone gives the cost without
+/// children.
 class ChildrenRun : NonCopyable {
  public:
   ChildrenRun(Device& device, const ChildrenSpec& spec);
   ~ChildrenRun() { wait_for_all(device_); }
 
-  /// All children, launched in the way of the spec. Timed by events without a gate: the host's launch calls are part of
-  /// the time.
+  /// A region with all children, launched as the case's spec says. Timed by events without a gate, so the host's launch
+  /// calls are part of the time.
   Region all(std::string name) { return pass(std::move(name), With::children); }
-  /// Like all(), but without children; for host and graph, all forks and joins of the streams remain.
+  /// Like all(), but without children. For host and graph, all forks and joins of the streams remain.
   Region childless(std::string name) { return pass(std::move(name), With::no_children); }
-  /// Like all(), but launched by the host, concurrently if the way of the spec runs children concurrently.
+  /// Like all(), but launched by the host; concurrently if the children of the spec run concurrently.
   Region by_host(std::string name);
 
-  /// Runs one pass on poisoned slots. Throws DeviceError if launches failed, VerificationError if a child is missing or
-  /// wrong for another reason.
+  /// Runs one pass on poisoned result slots. Throws DeviceError if launches failed, and VerificationError if a child is
+  /// missing or wrong for another reason.
   void verify(const Region& region);
   /// Throws DeviceError if any launch has failed since the last verify() began.
   void check_launches() const;
-  /// The limit of pending launches; nothing for host and graph.
+  /// Returns the limit of pending launches; nothing for host and graph.
   [[nodiscard]] std::optional<std::size_t> room() const;
 
  private:

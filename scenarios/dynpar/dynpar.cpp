@@ -1,5 +1,6 @@
-// dynpar: kernels that launch kernels. Measures the cost of a child launched by the host, by a graph or by another
-// kernel, and of a recursive sort whose decisions are made on the GPU instead of in round trips to the host.
+// dynpar: kernels that launch kernels (CUDA Dynamic Parallelism). Measures the cost of a child kernel launched by the
+// host, by a graph or by another kernel. Also measures a recursive sort whose decisions are made on the GPU instead of
+// in round trips to the host.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -72,7 +73,7 @@ void run_children(ChildrenSpec spec, const RunContext& bench, Result& result) {
     if (spec.launch != ChildLaunch::host) run.verify(regions.back());
   }
   const auto series = bench.sample(regions);
-  // Also without --verify: a pass with missing children would look fast.
+  // Failed launches are checked even without --verify, because a pass with missing children would look fast.
   run.check_launches();
   add_measurements(series, result);
   if (bench.verifies_again()) run.verify(all);
@@ -92,7 +93,7 @@ void run_sort(const DynparCase& c, const RunContext& bench, Result& result) {
   if (bench.verify) std::ranges::for_each(regions, [&](const Region& r) { sorter.verify(r); });
   const auto series = bench.sample(regions);
   sorter.check_launches();
-  // Take the counts of the last timed pass now; they vary a little, as pivots depend on the order of blocks.
+  // The counts are taken from the last timed pass. They vary a little, because pivots depend on the order of blocks.
   const std::size_t round_trips = sorter.round_trips();
   const std::size_t host_launches = sorter.host_launches();
   add_measurements(series, result);
@@ -118,7 +119,7 @@ ChildrenSpec children_of(const Result& r) { return dynpar_case(r.config).childre
 
 std::string_view name_of(ChildLaunch launch) { return kLaunchNames[static_cast<std::size_t>(launch)]; }
 
-/// A short name for a path: its labels without those whose value all paths share.
+/// Returns a short name for a path (a way to launch): its labels, without those whose value all paths share.
 std::string name_of(const Path& path, std::span<const Path> all, ChildLaunch any) {
   std::vector<std::string> parts;
   for (const auto& label : path.labels) {
@@ -131,7 +132,7 @@ std::string name_of(const Path& path, std::span<const Path> all, ChildLaunch any
   return parts.empty() ? std::string(name_of(any)) : fmt::format("{}", fmt::join(parts, ", "));
 }
 
-/// A linear fit of makespan over the number of children, for each way that was run with at least three numbers.
+/// Adds a linear fit of makespan over the number of children, for each way that was run with at least three numbers.
 void conclude_costs(std::span<const Result* const> results, std::vector<Finding>& findings) {
   constexpr double kBadFit = 0.1;
   const std::vector<Path> all = paths(results, kMakespan, "children");
@@ -152,13 +153,13 @@ void conclude_costs(std::span<const Result* const> results, std::vector<Finding>
   }
 }
 
-/// Only results with equal keys are compared with each other.
+/// Returns the key of a result: only results with equal keys are compared with each other.
 std::string comparison_key(const Result& r) {
   const ChildrenSpec c = children_of(r);
   return fmt::format("{}/{}/{}/{}", c.tree, c.levels, c.children, c.work);
 }
 
-/// The way with its unusual settings, for example "fire-and-forget (32 launchers)".
+/// Returns the way to launch, with its unusual settings, for example "fire-and-forget (32 launchers)".
 std::string way_of(const ChildrenSpec& c) {
   std::vector<std::string> parts;
   if (c.launchers > 1) parts.push_back(fmt::format("{} launchers", c.launchers));
@@ -174,7 +175,7 @@ std::string how_many(std::uint64_t n, std::string_view one, std::string_view man
   return fmt::format("{} {}", n, n == 1 ? one : many);
 }
 
-/// For example "256 children in a tree of 4 levels with 100 steps each".
+/// Returns for example "256 children in a tree of 4 levels with 100 steps each".
 std::string task_of(const ChildrenSpec& c) {
   std::string text = how_many(c.children, "child", "children");
   if (c.tree) text += " in a tree of " + how_many(c.levels, "level", "levels");
@@ -182,7 +183,7 @@ std::string task_of(const ChildrenSpec& c) {
   return text;
 }
 
-/// The fastest result of each way, sorted by makespan.
+/// Returns the fastest result of each way to launch, sorted by makespan.
 std::vector<const Result*> best_of_each_way(std::vector<const Result*> best) {
   std::ranges::stable_sort(best, {}, [](const Result* r) { return r->median(kMakespan); });
   std::set<ChildLaunch> seen;
@@ -190,8 +191,8 @@ std::vector<const Result*> best_of_each_way(std::vector<const Result*> best) {
   return best;
 }
 
-/// Names the fastest of `ways`, at least two results sorted by makespan. There is no winner if confidence intervals
-/// overlap.
+/// Names the fastest of `ways`, at least two results sorted by makespan. If confidence intervals overlap, there is no
+/// winner.
 Finding winner_of(const std::vector<const Result*>& ways) {
   std::vector<model::Estimate> times;
   std::vector<std::string> names;
@@ -216,7 +217,7 @@ Finding winner_of(const std::vector<const Result*>& ways) {
   return f;
 }
 
-/// One finding per number of children, shape and amount of work.
+/// Adds one finding per number of children, shape of the launch tree and amount of work: the fastest way to launch.
 void conclude_winners(std::span<const Result* const> results, std::vector<Finding>& findings) {
   for (const auto& rivals : grouped(results, comparison_key)) {
     const auto ways = best_of_each_way(rivals);
@@ -270,7 +271,7 @@ class Dynpar final : public ScenarioOf<dynpar_case> {
       const std::uint64_t slots = c.children.children * kKeyBytes;
       return {.host = slots, .device = slots + (c.children.pending > 0 ? LaunchRoom::bytes(c.children.pending) : 0)};
     }
-    constexpr std::uint64_t kForLists = 32;  // fraction of the key memory, an upper bound for lists and counters
+    constexpr std::uint64_t kForLists = 32;  // upper bound for lists and counters, as 1/32 of the keys' memory
     const std::uint64_t room = LaunchRoom::bytes(sort_launches(c.key_count()));
     return {.host = 2 * c.bytes, .device = 3 * c.bytes + c.bytes / kForLists + room};
   }

@@ -1,4 +1,4 @@
-// Drives the quicksort from the device or, level by level, from the host.
+// Runs the quicksort with the device or, level by level, the host in control.
 #include "scenarios/dynpar/sort.hpp"
 
 #include <fmt/format.h>
@@ -75,8 +75,8 @@ LevelLists write_lists(std::span<const kernels::SortSegment> level, std::span<st
   return lists;
 }
 
-/// Derivation of the bound: segments of a level are disjoint. Each comes from a partition of more than kBlockSort keys,
-/// which leaves at most three segments. Only the last block of a segment is partly filled.
+/// Derivation of the bound: the segments of a level are disjoint. Each segment comes from a partition of more than
+/// kBlockSort keys, which leaves at most three segments. Only the last block of a segment is partly filled.
 std::size_t level_lists_room(std::uint32_t count) {
   const std::size_t segments = 3 * std::size_t{count / kernels::kBlockSort} + 1;
   const std::size_t blocks = segments + count / kernels::kPartitionTile;
@@ -153,7 +153,7 @@ void Sorter::poison() {
 }
 
 /// Hazard: a step must not read keys before they are written. The partitions of the levels above have ended, because
-/// the host has read their sizes. The steps of one level, and sorts and fills of levels above, use disjoint keys.
+/// the host has read their sizes. Steps of one level, and sorts and fills of levels above, use disjoint keys.
 void Sorter::sort_by_host() {
   round_trips_ = host_launches_ = 0;
   for (Lists& lists : lists_) lists.in_use = false;
@@ -161,7 +161,8 @@ void Sorter::sort_by_host() {
   for (std::size_t depth = 0; !level.empty(); ++depth) {
     const std::size_t splits = submit_level(level, lists_[depth % lists_.size()]);
     if (splits == 0) break;
-    // The round trip: waits for the partitions of this level, but not for sorts and fills in the other stream.
+    // This is the round trip: the host waits for the partitions of this level, but not for sorts and fills in the other
+    // stream.
     root_.synchronize();
     ++round_trips_;
     level = next_level(level, {as<const kernels::SortSplit>(splits_on_host_), splits});
@@ -169,9 +170,9 @@ void Sorter::sort_by_host() {
   leaf_stream_.synchronize();
 }
 
-/// Hazards: the host lists may be overwritten, because the copy from them precedes splits that the host has since read.
-/// The device lists may still be in use by sorts and fills of the level that used them last; root_ waits for `used`.
-/// Fills go before sorts because they are short.
+/// Hazards: the lists in host memory may be overwritten, because the copy from them precedes splits that the host has
+/// since read. The lists in device memory may still be in use by sorts and fills of the level that used them last, so
+/// root_ waits for `used`. Fills are launched before sorts because they are short.
 std::size_t Sorter::submit_level(std::span<const kernels::SortSegment> level, Lists& lists) {
   const LevelLists here = write_lists(level, {lists_on_host_.data, lists_on_host_.bytes});
   const std::uint32_t depth = level.front().depth;

@@ -20,11 +20,11 @@ namespace xferbench {
 enum class SortKeys { random, sorted, reversed, equal };
 inline constexpr std::array<std::string_view, 4> kSortKeysNames{"random", "sorted", "reversed", "equal"};
 
-/// Key `index` of `count` keys. Below 2^31, so that no key equals the poison pattern.
+/// Returns key number `index` of `count` keys. Keys are below 2^31, so that none equals the poison pattern.
 std::uint32_t sort_key(SortKeys kind, std::uint64_t seed, std::uint32_t index, std::uint32_t count);
 
-/// The segments of the next level. splits[n] is the result of the n-th partition in `level`; all other segments are
-/// done.
+/// Returns the segments of the level after `level`. splits[n] is the result of the n-th partition in `level`; all
+/// segments other than partitions are done.
 std::vector<kernels::SortSegment> next_level(std::span<const kernels::SortSegment> level,
                                              std::span<const kernels::SortSplit> splits);
 
@@ -42,14 +42,14 @@ struct LevelLists {
 };
 /// Writes the lists of `level` to `memory`, which must be 4-byte aligned and have level_lists_room() bytes.
 LevelLists write_lists(std::span<const kernels::SortSegment> level, std::span<std::byte> memory);
-/// Upper bound of LevelLists::bytes for any level of a sort of `count` keys.
+/// Returns an upper bound of LevelLists::bytes for any level of a sort of `count` keys.
 std::size_t level_lists_room(std::uint32_t count);
-/// Upper bound of the number of splits, and so of partitions, in one level; at least one.
+/// Returns an upper bound of the number of partitions, and so of splits, in one level; at least one.
 std::size_t most_splits(std::uint32_t count);
 
-/// Limit of pending launches for a sort of `count` keys. A grid is pending until all grids that it launched have ended,
-/// so nearly all segments can be pending. The limit is at least twice the number needed if partitions are even and
-/// leave segments of three quarters of kBlockSort.
+/// Returns the limit of pending launches for a sort of `count` keys. A grid is pending until all grids that it launched
+/// have ended, so nearly all segments can be pending. The limit is at least twice the number needed if partitions are
+/// even and leave segments of three quarters of kBlockSort.
 std::size_t sort_launches(std::uint32_t count);
 
 class Sorter : NonCopyable {
@@ -58,34 +58,36 @@ class Sorter : NonCopyable {
   ~Sorter() { wait_for_all(device_); }
 
   Region by_device(std::string name);
-  /// At most three grids and one round trip per level: the sizes of all its partitions are read back together.
+  /// Needs at most three grids and one round trip per level, because the sizes of all its partitions are read back
+  /// together.
   Region by_host(std::string name);
 
-  /// One pass on poisoned memory, then compares all keys. Throws DeviceError if launches failed, else
-  /// VerificationError.
+  /// Runs one pass on poisoned memory, then compares all keys. Throws DeviceError if launches failed, else
+  /// VerificationError if a key is wrong.
   void verify(const Region& region);
   /// Throws DeviceError if any launch has failed since the last verify() began.
   void check_launches() const;
 
-  /// Number of round trips and of launches by the host in the last pass of by_host().
+  /// Number of round trips, and of launches by the host, in the last pass of by_host().
   [[nodiscard]] std::size_t round_trips() const { return round_trips_; }
   [[nodiscard]] std::size_t host_launches() const { return host_launches_; }
 
  private:
-  /// Device lists of one level. Several exist, because sorts and fills may run several levels behind the partitions.
+  /// The lists of one level in device memory. There are several, because sorts and fills may run several levels behind
+  /// the partitions.
   struct Lists {
     DeviceBuffer memory;
     Event copied;
     Event used;           ///< recorded after the sorts and fills that read the lists
-    bool in_use = false;  ///< `used` has been recorded in this pass
+    bool in_use = false;  ///< whether `used` has been recorded in this pass
   };
 
-  /// Timed by the host's clock, because by_host() waits for the device within a pass.
+  /// Returns a region timed by the host's clock, because by_host() waits for the device within a pass.
   [[nodiscard]] Region region(std::string name, std::function<void()> submit);
   void poison();
   void check(const std::string& what) const;
   void sort_by_host();
-  /// Returns the number of splits that are on the host once root_ has been synchronized.
+  /// Launches the steps of one level. Returns the number of splits that are in host memory once root_ is synchronized.
   std::size_t submit_level(std::span<const kernels::SortSegment> level, Lists& lists);
   void submit_grid(const LevelLists::Grid& grid, const Lists& lists, std::uint32_t depth, const Stream& stream);
 

@@ -1,4 +1,4 @@
-// Which ranks exchange in which turn, and the memory that they need.
+// Determines which ranks exchange in which turn, and the memory that they need.
 #include "scenarios/exchange/case.hpp"
 
 #include <fmt/format.h>
@@ -35,8 +35,8 @@ std::size_t round_count(const ExchangeCase& c, int ranks) {
   return model::sampled_rounds(ranks);
 }
 
-/// Splits the transfers of a turn into groups that run concurrently. With both ways, a transfer stands for both
-/// directions of a pair.
+/// Splits the transfers of a turn into groups that run concurrently. With both ways, one transfer stands for both
+/// directions between a pair of ranks.
 std::vector<model::Matching> in_groups(const model::Matching& transfers, RankConcurrency pace,
                                        std::span<const int> nodes) {
   if (pace == RankConcurrency::all) return {transfers};
@@ -110,7 +110,8 @@ MemoryNeeds exchange_memory(const ExchangeCase& c) {
   std::uint64_t slots = 0;
   if (c.method == ExchangeMethod::pipeline) {
     const bool given = c.shape.chunk > 0 && c.shape.depth > 0;
-    // Slots for three shapes, as three are tried if chunk or depth is not given.
+    // There must be space for the slots of three shapes at once, because three are tried if chunk or depth is not
+    // given.
     slots = given ? c.shape.chunk * c.shape.depth : 3 * model::kMostExchangeMemory;
     slots = 2 * std::min(slots, 3 * c.bytes);
   }

@@ -1,4 +1,4 @@
-// Builds the timed regions of one rank from copies and messages, and verifies what it has received.
+// Builds the timed regions of one rank from GPU copies and MPI messages, and verifies what the rank has received.
 #include "scenarios/exchange/endpoint.hpp"
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@
 
 namespace xferbench {
 
-/// The flows of one pass and their buffers. Lives as long as its region.
+/// The flows of chunks of one pass, and their buffers. Lives as long as the region that uses it.
 struct ExchangeEndpoint::Transfers {
   std::vector<HostBuffer> slots{};
   std::vector<std::unique_ptr<CopyStage>> copies{};
@@ -35,7 +35,7 @@ struct ExchangeEndpoint::RoundTrip {
   std::shared_ptr<Transfers> back;
 };
 
-/// The D2H and H2D copies of one pass, in a stream each.
+/// The D2H and H2D copies of one pass, each in a stream of its own.
 struct ExchangeEndpoint::Copies {
   struct CopyStream {
     Direction direction;
@@ -161,7 +161,7 @@ Region ExchangeEndpoint::exchange(const std::string& name, const ExchangePart& p
   auto transfers = std::make_shared<Transfers>();
   add_transfer(*transfers, part, shape, bytes);
   Region region = region_of(name, std::move(transfers));
-  // Also for idle ranks: all ranks must check at the same points, to stay in step.
+  // Idle ranks have this check, too, because all ranks must synchronize at the same points.
   region.check = [this, part] {
     if (!part.is_idle()) partner_.together([&] { check(part); });
   };
@@ -187,8 +187,8 @@ Region ExchangeEndpoint::round_trips(const std::string& name, const ExchangePart
   return region;
 }
 
-/// Returns half of the mean round trip, in seconds. The first round trip is not counted, as it waits until both ends
-/// have started.
+/// Returns half of the mean round trip, in seconds. The first round trip does not count, because it waits until both
+/// ends have started.
 double ExchangeEndpoint::time_round_trips(const RoundTrip& trip) {
   constexpr int kTrips = 50;
   const HostRuntime& host = bench_.machine.host();

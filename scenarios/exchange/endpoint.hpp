@@ -1,4 +1,4 @@
-// One rank's end of an exchange: its buffers, the timed regions, and verification.
+// One rank's end of an exchange: its buffers, its timed regions, and the verification of received data.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +16,13 @@
 
 namespace xferbench {
 
-/// Parts of the region copies().
+/// Names of the region parts of copies().
 inline constexpr const char* kExchangeD2h = "d2h";
 inline constexpr const char* kExchangeH2d = "h2d";
-/// Part of the region round_trips(): half of a round trip.
+/// Name of the region part of round_trips(); each sample is half of a round trip.
 inline constexpr const char* kExchangeLatency = "latency";
 
-/// Buffers of one rank for sent and received data. The sent data depends on the run's seed and the rank.
+/// Owns one rank's buffers for sent and received data. The sent data depends on the run's seed and on the rank.
 class ExchangeEndpoint : NonCopyable {
  public:
   ExchangeEndpoint(const ExchangeCase& c, const RunContext& bench, Partner& partner);
@@ -31,30 +31,31 @@ class ExchangeEndpoint : NonCopyable {
   /// Fills the source buffers.
   void prepare();
 
-  // Regions timed by the host's clock, each for one turn; they do nothing if this rank is idle in that turn. This
-  // object must outlive them.
+  // The following regions are timed by the host's clock. Each belongs to one turn and does nothing if this rank is idle
+  // in that turn. This object must outlive them.
 
-  /// Exchanges the first `bytes` bytes of the payload by the case's method; `shape` applies to pipelines.
+  /// Exchanges the first `bytes` bytes of the payload by the case's method. `shape`, the chunk size and depth, applies
+  /// to pipelines only.
   [[nodiscard]] Region exchange(const std::string& name, const ExchangePart& part, const model::ExchangeShape& shape,
                                 std::uint64_t bytes);
-  /// Repeated round trips, for payloads too small for the clocks of two hosts to resolve. Has the part kExchangeLatency
-  /// at both ends.
+  /// Repeats round trips, for payloads so small that the clocks of two hosts cannot resolve a single transfer. Both
+  /// ends have samples of the region part kExchangeLatency.
   [[nodiscard]] Region round_trips(const std::string& name, const ExchangePart& part, const model::ExchangeShape& shape,
                                    std::uint64_t bytes);
-  /// Messages from host memory to host memory. With MessageMemory::slots they reuse as many slots as the shape has,
-  /// which stay in the CPU caches; with MessageMemory::payload each byte has its own place.
+  /// Sends messages from host memory to host memory. With MessageMemory::slots the messages reuse as many slots as
+  /// `shape` has, which stay in the CPU caches; with MessageMemory::payload each byte has its own place.
   enum class MessageMemory { payload, slots };
   [[nodiscard]] Region messages(const std::string& name, const ExchangePart& part, const model::ExchangeShape& shape,
                                 std::uint64_t bytes, MessageMemory through = MessageMemory::payload);
-  /// The sender's D2H copy, the receiver's H2D copy, or both at once, each in `pieces` copies. Has the parts
-  /// kExchangeD2h and kExchangeH2d.
+  /// Runs the sender's D2H copy, the receiver's H2D copy, or both at once, each cut into `pieces` copies. Has the
+  /// region parts kExchangeD2h and kExchangeH2d.
   [[nodiscard]] Region copies(const std::string& name, const ExchangePart& part, bool d2h, bool h2d,
                               std::uint64_t bytes, std::size_t pieces);
 
   /// Frees the buffers of regions that no longer exist.
   void release_unused_memory();
 
-  /// Runs one pass of exchange() or round_trips() on poisoned memory and checks what was received.
+  /// Runs one pass of exchange() or round_trips() on poisoned memory and checks what this rank has received.
   void verify(const Region& region, const ExchangePart& part, VerifiedRun run);
 
  private:
@@ -84,7 +85,7 @@ class ExchangeEndpoint : NonCopyable {
   const FleetContext& fleet_;
   Partner& partner_;
   FlowWaiting waiting_;
-  HostBuffer out_;  // send buffer: filled by D2H copies, or the source itself without GPUs
+  HostBuffer out_;  // send buffer: filled by D2H copies or, without GPUs, the source itself
   HostBuffer in_;
   DeviceBuffer source_;
   DeviceBuffer destination_;

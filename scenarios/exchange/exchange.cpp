@@ -1,5 +1,6 @@
-// exchange: data from the GPU of one rank to the GPU of another by MPI: staged through both hosts as a whole, in a
-// pipeline of chunks, or directly with CUDA-aware MPI. The single stages are measured in the same run, as limits.
+// exchange: sends data from the GPU of one rank to the GPU of another by MPI. The data is staged through both hosts as
+// a whole or in a pipeline of chunks, or sent directly with CUDA-aware MPI. The single stages are measured in the same
+// run, as limits.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -37,10 +38,10 @@ constexpr const char* kRoundTrips = "round-trips";
 constexpr const char* kMpiAlone = "mpi";
 constexpr const char* kMpiInSlots = "mpi-in-slots";
 
-/// The regions of every turn: the exchange, and the stages that limit it.
+/// Returns the regions of all turns: the exchange, and the stages that limit it.
 std::vector<Region> regions_of(const ActiveExchange& at, const ExchangePlan& plan) {
   return exchange_regions(at, [&](const ExchangePart& part, std::vector<Region>& regions) {
-    // Pass times are recorded by region name, so only the turn in which this rank receives gets the name of the
+    // Samples are stored by region name. Only the region of the turn in which this rank receives gets the name of the
     // result's measurement.
     const char* name = part.from ? "exchange" : part.to ? "sent" : "of-others";
     regions.push_back(at.end.exchange(name, part, plan.shape, at.c.bytes));
@@ -69,7 +70,7 @@ Measurement named(Measurement m, const char* name) {
   return m;
 }
 
-/// Adds the stages measured alone, and the exchange's efficiency relative to the slowest of them.
+/// Adds the times of the stages measured alone, and the efficiency of the exchange relative to the slowest stage.
 void report_limits(const ActiveExchange& at, const ExchangeSamples& samples, double seconds, Result& result) {
   const ExchangeCopies copies(at.c.both_ways, 1);
   const Measurement& mpi = samples.received(kMpiAlone).elapsed;
@@ -86,8 +87,8 @@ void report_limits(const ActiveExchange& at, const ExchangeSamples& samples, dou
     least_mpi = std::min(least_mpi, in_slots.median);
   }
   const std::vector<double> other = at.partner.swap({own_d2h, own_h2d});
-  // One way, the D2H copy of the data that this rank receives runs on the other end's GPU. Both ways, both ends do both
-  // copies.
+  // In one direction, the D2H copy of the data that this rank receives runs on the other rank's GPU. With both
+  // directions, each rank does both copies.
   const double d2h = at.c.both_ways ? std::max(own_d2h, other[0]) : other[0];
   const double h2d = at.c.both_ways ? std::max(own_h2d, other[1]) : own_h2d;
   const std::array<std::pair<const char*, double>, 3> stages{{{"d2h", d2h}, {"h2d", h2d}, {"mpi", least_mpi}}};
@@ -144,14 +145,14 @@ void skip(Result& result, std::string reason) {
   result.reason = std::move(reason);
 }
 
-/// Counts the host memory of all ranks of the node, as they need it at the same time.
+/// Returns why the memory does not suffice; empty if it does. Counts the host memory of all ranks of the node together.
 std::string reason_against_memory(const ExchangeCase& c, const RunContext& bench) {
   const MemoryNeeds needs = exchange_memory(c);
   if (const std::uint64_t free = bench.device.memory().free_bytes; needs.device > free) {
     return fmt::format("needs {} of device memory, {} available; choose a smaller --size", format_memory(needs.device),
                        format_memory(free));
   }
-  // A simulated machine holds its GPU memory in host memory, which is used only if data is really moved.
+  // A simulated machine keeps its GPU memory in host memory, and needs it only if data is really moved.
   const bool simulated = bench.device.capabilities().environment.simulated();
   const std::uint64_t of_rank = simulated ? (bench.verify ? needs.host + 2 * needs.device : 0) : needs.host;
   const std::uint64_t of_node = of_rank * static_cast<std::uint64_t>(bench.fleet->ranks.local_size());
@@ -168,15 +169,16 @@ std::string reason_against_direct(const RunContext& bench) {
   return reason.empty() ? reason : "MPI cannot use GPU memory: " + reason;
 }
 
-/// Collective call. If any rank has a reason not to measure, returns a reason on all of them; `mine` is empty if this
-/// rank has none.
+/// Collective call. `mine`: why this rank cannot measure, empty if it can. If any rank has a reason, returns a reason
+/// on all ranks; else nothing.
 std::optional<std::string> agreed(const RunContext& bench, std::string mine) {
   const bool somebody = bench.pace != nullptr ? bench.pace->any(!mine.empty()) : !mine.empty();
   if (!somebody) return std::nullopt;
   return mine.empty() ? "another rank cannot; its result gives the reason" : std::move(mine);
 }
 
-/// Why this pair is not measured. Hazard: an end that has lost its GPU must report it, because the other end waits.
+/// Returns why this pair of ranks is not measured; nothing if it is. Hazard: a rank that has lost its GPU must report
+/// that here, because its partner waits for it.
 std::optional<std::string> reason_against_ends(const ExchangeCase& c, const RunContext& bench, Partner& partner) {
   if (!bench.device.usable()) {
     partner.agree(false);
@@ -202,7 +204,8 @@ class Exchange final : public ScenarioOf<exchange_case> {
     }
     return std::nullopt;
   }
-  /// No limits here: skipping one rank would leave its partner waiting. measure() checks memory on all ranks together.
+  /// Requests no memory, because skipping a single rank would leave its partner waiting. measure() checks the memory of
+  /// all ranks together.
   [[nodiscard]] MemoryNeeds memory_needs(const ExchangeCase&) const override { return {}; }
 
   void measure(const ExchangeCase& c, const RunContext& bench, Result& result) const override {

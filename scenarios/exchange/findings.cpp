@@ -22,7 +22,7 @@ namespace {
 
 using Measured = std::vector<const Result*>;
 
-/// Key of the method and settings of a result, without the pair of ranks.
+/// Returns a key of the method and settings of a result, without the pair of ranks.
 std::string way_of(const Result& r, bool with_size) {
   const auto wanted = [=](std::string_view axis) {
     return axis != "pairs" && axis != "round" && (axis != "size" || with_size);
@@ -48,13 +48,13 @@ std::string direction_key(const Result& r) {
   return fmt::format("{} {} {}", r.label(kFromRank), r.label(kToRank), way_of(r, false));
 }
 
-/// One linear fit of time over size per direction of a pair.
+/// Adds one linear fit of time over size for each direction of a pair.
 void add_fits(const Measured& measured, std::vector<Finding>& findings) {
   std::vector<Path> paths;
   for (const Measured& direction : grouped(measured, direction_key)) {
     Path& path = paths.emplace_back(Path{.labels = direction_labels(*direction.front()), .points = {}});
     for (const Result* r : direction) {
-      // Small payloads: the latency from round trips, which uses one clock only.
+      // For small payloads, uses the latency from round trips, because it depends on one clock only.
       const Measurement* latency = r->measurement(kExchangeLatency);
       const Measurement& time = latency != nullptr ? *latency : r->needed_measurement("exchange");
       path.points.push_back({static_cast<double>(exchange_case(r->config).bytes), time.median, time.ci95});
@@ -63,13 +63,13 @@ void add_fits(const Measured& measured, std::vector<Finding>& findings) {
   std::ranges::move(fits_and_crossovers(paths, ""), std::back_inserter(findings));
 }
 
-/// The bottleneck in words, for example "MPI host to host".
+/// Returns the bottleneck in words, for example "MPI host to host".
 std::string_view limit_in_words(std::string_view limit) {
   if (limit == "d2h") return "D2H copy";
   return limit == "h2d" ? "H2D copy" : "MPI host to host";
 }
 
-/// The bottleneck of most results; empty if none has one.
+/// Returns the bottleneck that most of the results have; empty if none has one.
 std::string most_frequent_limit(const Measured& alike) {
   std::map<std::string, std::size_t> counts;
   for (const Result* r : alike) {

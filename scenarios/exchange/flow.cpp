@@ -1,4 +1,4 @@
-// Polls copies and MPI messages of several flows until all chunks have arrived.
+// Polls the copies and MPI messages of several flows of chunks until all chunks have arrived.
 #include "scenarios/exchange/flow.hpp"
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint64_t kLongestMessage = std::uint64_t{1} << 30;  // MPI counts bytes in an int
 constexpr int kExchangeTag = 100;
 
-/// Waits while no stage makes progress: spins briefly, then yields the processor to other ranks, and finally throws
+/// Waits while no stage makes progress: first spins briefly, then yields the CPU to other ranks, and finally throws
 /// RankTimeoutError.
 class ProgressTimeout {
  public:
@@ -24,7 +24,7 @@ class ProgressTimeout {
 
   void note_progress() { asked_ = 0; }
 
-  /// Call repeatedly while no stage makes progress.
+  /// Must be called repeatedly while no stage makes progress.
   void look() {
     constexpr unsigned kBetween = 64;
     if (++asked_ % kBetween != 0) return;
@@ -47,12 +47,12 @@ class ProgressTimeout {
  private:
   using Moment = std::chrono::steady_clock::time_point;
   static double seconds(std::chrono::steady_clock::duration d) { return std::chrono::duration<double>(d).count(); }
-  static constexpr double kSpinning = 50e-6;  // seconds without yielding the processor
+  static constexpr double kSpinning = 50e-6;  // seconds for which the CPU is not yielded
 
   const FlowWaiting& waiting_;
   unsigned asked_ = 0;
   Moment since_{};
-  bool told_ = false;  // whether the interrupt by the user has been noticed
+  bool told_ = false;  // whether the user's interrupt (Ctrl-C) was already noticed
   Moment told_at_{};
 };
 
@@ -130,7 +130,7 @@ void MessageStage::wait(std::size_t chunk, const FlowWaiting& waiting) {
 }
 
 void MessageStage::make_progress() {
-  // One MPI call makes progress on all pending messages.
+  // A single MPI call makes progress on all pending messages.
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     if (parts(oldest_ + i).empty()) continue;
     static_cast<void>(parts(oldest_ + i).back()->done());
@@ -156,7 +156,7 @@ void Flow::take_step() {
     ++passed_;
     return;
   }
-  // A slot has become free.
+  // A slot has become free, so the next chunk can start.
   if (left_ - 1 + depth_ < chunks_) first_.start(left_ - 1 + depth_);
 }
 
@@ -185,7 +185,7 @@ double Flow::due() const {
 
 namespace {
 
-/// Waits for the next step of the flow with the earliest due() and takes that step.
+/// Finds the flow whose next step has the earliest due() time, waits for that step and takes it.
 void take_due_step(std::span<Flow* const> flows, const FlowWaiting& waiting) {
   Flow* next = nullptr;
   for (Flow* flow : flows) {

@@ -1,5 +1,5 @@
-// Moves chunks through one or two stages, GPU copies and MPI messages. The host polls all stages and never blocks in
-// one of them, because MPI makes progress only while it is called.
+// Moves chunks through one or two stages, which are GPU copies and MPI messages. The host polls all stages and never
+// blocks in one of them, because MPI makes progress only while the host calls it.
 #pragma once
 
 #include <algorithm>
@@ -27,10 +27,11 @@ struct Chunks {
   [[nodiscard]] std::uint64_t length(std::size_t i) const { return std::min(chunk, bytes - offset(i)); }
 };
 
-/// i modulo count, without a division in the common case i < count, as a division is slow compared to a small message.
+/// Returns i modulo count. Avoids the division in the common case i < count, because a division is slow compared to a
+/// small message.
 inline std::size_t wrap_slot(std::size_t i, std::size_t count) { return i < count ? i : i % count; }
 
-/// A ring of consecutive slots, each of `chunk` bytes.
+/// A ring of equal slots, `chunk` bytes each, that follow one another in memory.
 struct Slots {
   std::byte* data = nullptr;
   std::uint64_t chunk = 0;
@@ -39,31 +40,33 @@ struct Slots {
   [[nodiscard]] std::byte* at(std::size_t i) const { return data + wrap_slot(i, count) * chunk; }
 };
 
-/// How the host waits for stages.
+/// How the host waits for the stages to make progress.
 struct FlowWaiting {
   /// True for a simulated machine. There, polling a message would advance simulated time, so results would depend on
-  /// the order of polls; steps are awaited in a fixed order instead.
+  /// the order of polls; the host waits for steps in a fixed order instead.
   bool in_order = false;
   Timeout timeout{};
-  std::string what{};  ///< for error messages
+  std::string what{};  ///< what the host waits for, for error messages
 };
 
-/// A stage that processes several chunks at once and finishes them in order.
+/// One step on the path of every chunk: a copy or a message. A stage processes several chunks at once and finishes them
+/// in order.
 class Stage : NonCopyable {
  public:
   virtual ~Stage() = default;
 
   virtual void start(std::size_t chunk) = 0;
-  /// Whether the stage has finished `chunk`. Does not block.
+  /// Whether the stage has finished chunk number `chunk`. Does not block.
   [[nodiscard]] virtual bool finished(std::size_t chunk) = 0;
   virtual void wait(std::size_t chunk, const FlowWaiting& waiting) = 0;
-  /// Makes progress on started chunks, if that needs the host.
+  /// Makes progress on started chunks if the stage needs the host for that.
   virtual void make_progress() {}
   [[nodiscard]] virtual bool is_message() const { return false; }
 };
 
-/// Copies between GPU memory, where chunks are contiguous, and slots on the host. After an error all copies count as
-/// finished, so that the other end still gets its messages and does not hang; rethrow_failure() reports the error.
+/// A stage that copies between GPU memory, where chunks are contiguous, and slots on the host. After an error all
+/// copies count as finished, so that the other rank still gets its messages and does not hang; rethrow_failure() then
+/// reports the error.
 class CopyStage final : public Stage {
  public:
   CopyStage(Device& device, Direction direction, std::byte* on_gpu, const Slots& on_host, const Chunks& chunks,
@@ -96,7 +99,7 @@ class CopyStage final : public Stage {
   std::exception_ptr failure_;
 };
 
-/// Messages to or from another rank. `memory` may be GPU memory if MPI is CUDA-aware.
+/// A stage that sends messages to another rank or receives them. `memory` may be GPU memory if MPI is CUDA-aware.
 class MessageStage final : public Stage {
  public:
   enum class Way { send, receive };
@@ -109,7 +112,7 @@ class MessageStage final : public Stage {
   [[nodiscard]] bool is_message() const override { return true; }
 
  private:
-  /// The messages of one chunk: one, unless it is longer than MPI allows.
+  /// The messages of one chunk: a single one, unless the chunk is longer than MPI allows.
   using Parts = std::vector<PendingPtr>;
   [[nodiscard]] Parts& parts(std::size_t chunk) { return parts_[wrap_slot(chunk, parts_.size())]; }
 
@@ -119,30 +122,30 @@ class MessageStage final : public Stage {
   Slots memory_;
   Chunks chunks_;
   std::vector<Parts> parts_;
-  std::size_t oldest_ = 0;  // the chunk that finished() was last asked for
+  std::size_t oldest_ = 0;  // number of the chunk that finished() was last called for
 };
 
-/// The chunks of a payload that pass through one or two stages, with at most `depth` chunks in flight.
+/// Moves the chunks of a payload through one or two stages, with at most `depth` chunks in flight.
 class Flow {
  public:
   Flow(Stage& first, Stage* second, std::size_t chunks, std::size_t depth)
       : first_(first), second_(second), chunks_(chunks), depth_(depth) {}
 
-  /// Starts the first chunks, as many as there are slots.
+  /// Starts as many chunks as there are slots.
   void begin();
   [[nodiscard]] bool is_done() const { return left_ == chunks_; }
-  /// Takes the next step if possible, without blocking. Returns whether it did.
+  /// Takes the next step if that is possible without blocking. Returns whether it did.
   bool try_step();
   /// Blocks until the next step is possible, then takes it.
   void wait_and_step(const FlowWaiting& waiting);
-  /// Estimated time of the next step, in units of a message's duration since the start, assuming that messages take
-  /// longer than copies. With FlowWaiting::in_order both ends always wait for the flow that is due first, which avoids
-  /// a deadlock between them.
+  /// Returns the estimated time of the flow's next step since the start, in units of a message's duration, assuming
+  /// that messages take longer than copies. With FlowWaiting::in_order both ranks always wait for the flow that is due
+  /// first, which avoids a deadlock between them.
   [[nodiscard]] double due() const;
 
  private:
-  /// Whether the next step waits for the second stage. Up to depth / 2 chunks stay in the second stage, so that both
-  /// stages always have work.
+  /// Whether the next step of the flow waits for the second stage. Keeps up to depth / 2 chunks in the second stage, so
+  /// that both stages always have work.
   [[nodiscard]] bool awaits_second() const {
     return second_ != nullptr && (passed_ == chunks_ || passed_ - left_ > depth_ / 2);
   }
@@ -158,7 +161,8 @@ class Flow {
   std::size_t left_ = 0;    // chunks that have finished both stages
 };
 
-/// Runs all flows to the end. Throws RankTimeoutError if no stage makes progress for longer than the timeout.
+/// Runs all flows until their last chunks have arrived. Throws RankTimeoutError if no stage makes progress for longer
+/// than the timeout.
 void drive(std::span<Flow* const> flows, const FlowWaiting& waiting);
 
 }  // namespace xferbench

@@ -38,7 +38,7 @@ std::vector<double> Partner::exchange(const std::vector<double>& mine) {
 }
 
 std::vector<double> Partner::swap(const std::vector<double>& mine) {
-  agree(true);  // if the other end has failed, it sends its failure instead of data, and this throws
+  agree(true);  // throws if the other rank has failed, because it then sends its failure instead of data
   return exchange(mine);
 }
 
@@ -78,7 +78,7 @@ void Partner::together(const std::function<void()>& work) {
   try {
     work();
   } catch (const RankTimeoutError&) {
-    failed_ = true;  // the other end does not answer any more
+    failed_ = true;  // the other rank no longer answers
     throw;
   } catch (const CommunicationError&) {
     failed_ = true;

@@ -12,30 +12,30 @@
 
 namespace xferbench {
 
-/// The other end has failed; its own result gives the reason.
+/// Thrown if the other rank has failed; the result of that rank gives the reason.
 struct PartnerFailedError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Hazard: both ends must call the same functions in the same order.
+/// Synchronizes with the partner rank. Hazard: both ranks must call the same functions in the same order.
 class Partner {
  public:
   Partner(const FleetContext& fleet, int rank) : fleet_(fleet), rank_(rank) {}
 
   [[nodiscard]] int rank() const { return rank_; }
 
-  /// Tells the other end whether this end is fine (`mine`), and learns whether the other end is. Throws an error
-  /// postponed by within_pass(), or PartnerFailedError if only the other end has failed. After a failure of either end,
-  /// does nothing.
+  /// Tells the other rank whether this rank has succeeded (`mine`), and learns whether the other rank has. Throws an
+  /// error postponed by within_pass(), or PartnerFailedError if only the other rank has failed. Does nothing after a
+  /// failure of either rank.
   void agree(bool mine);
-  /// Runs `work` within a pass and postpones its error to the next agree(): waiting for the other end now would block
-  /// all ranks, which have yet to agree on the pass.
+  /// Runs `work` within a pass and postpones its error to the next agree(). Waiting for the other rank at once would
+  /// block all ranks, which must still agree on the pass.
   void within_pass(const std::function<void()>& work);
-  /// Runs work that may fail at one end only, then calls agree().
+  /// Runs work that may fail on one rank only, then calls agree().
   void together(const std::function<void()>& work);
-  /// Element-wise maximum of the vectors of both ends, which must have the same size.
+  /// Returns the element-wise maximum of the vectors of both ranks, which must have the same size.
   [[nodiscard]] std::vector<double> largest(const std::vector<double>& mine);
-  /// Returns the other end's vector, which must have the same size.
+  /// Sends `mine` to the other rank and returns the vector of the other rank, which must have the same size.
   [[nodiscard]] std::vector<double> swap(const std::vector<double>& mine);
 
  private:
@@ -43,7 +43,7 @@ class Partner {
 
   const FleetContext& fleet_;
   int rank_;
-  bool failed_ = false;  // whether either end has failed
+  bool failed_ = false;  // whether one of the two ranks has failed
   std::exception_ptr put_off_;
 };
 

@@ -17,7 +17,7 @@ constexpr std::size_t kFitPieces = 8;
 constexpr std::uint64_t kTinyBytes = 4 * KiB;
 constexpr double kShareOfBudget = 0.1;  // share of a case's time budget for each preliminary measurement
 
-/// Samples each region a few times. Collective: all ranks must call it.
+/// Takes a few samples of each region. Collective: all ranks must call it.
 ExchangeSamples few_samples(const ActiveExchange& at, std::vector<Region> regions) {
   SamplingPolicy few = at.bench.policy;
   few.min_samples = few.max_samples = kFewSamples;
@@ -58,7 +58,8 @@ const Measurement& ExchangeCopies::h2d(const ExchangeSamples& samples) const {
 
 namespace {
 
-/// Measures the input of the model; takes the time of the slower end, so both ends get the same values.
+/// Measures the stages, from which the model predicts an exchange. Uses the times of the slower rank of the pair, so
+/// both ranks get the same values.
 model::ExchangeStages measure_stages(const ActiveExchange& at) {
   const std::uint64_t bytes = at.c.bytes;
   const std::uint64_t piece = std::max<std::uint64_t>(1, bytes / kFitPieces);
@@ -91,8 +92,9 @@ model::ExchangeStages measure_stages(const ActiveExchange& at) {
 
 // --- Shapes ---------------------------------------------------------------------------------------------------------
 
-/// The model's shape, shapes with shorter and longer chunks, and some fixed ones, because the model ignores CPU caches:
-/// small slots up to large ones, and a single chunk. The same number of shapes on every rank.
+/// Returns candidate shapes: the model's own, the same with shorter and longer chunks, and, because the model ignores
+/// CPU caches, fixed ones: small to large slots and, unless the depth was requested, the payload as one chunk. Returns
+/// the same number of shapes on every rank.
 std::vector<model::ExchangeShape> with_others(const model::ExchangeShape& shape, const ExchangeCase& c) {
   constexpr std::uint64_t kPage = 4 * KiB;
   const std::uint64_t half = (shape.chunk / 2 + kPage - 1) / kPage * kPage;
@@ -110,7 +112,7 @@ std::vector<model::ExchangeShape> with_others(const model::ExchangeShape& shape,
   return shapes;
 }
 
-/// The shape that was fastest, taking the slower end of the pair as its time.
+/// Returns the fastest of the shapes. The time of a shape is that of the slower rank of the pair.
 model::ExchangeShape fastest_of(const ActiveExchange& at, const std::vector<model::ExchangeShape>& shapes) {
   const auto name = [](std::size_t i) { return "shape-" + std::to_string(i); };
   const ExchangeSamples samples =

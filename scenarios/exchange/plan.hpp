@@ -1,5 +1,5 @@
-// Chooses the chunk size and depth of an exchange. Both ends measure the stages, ask the model, try its shape and some
-// others, and come to the same choice.
+// Chooses the chunk size and depth of an exchange. Both ranks of a pair measure the stages, ask the model, try its
+// shape and some others, and come to the same choice.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@
 
 namespace xferbench {
 
-/// Largest payload in bytes that has a latency metric and is not cut into chunks.
+/// Maximum bytes of a small payload, which has a latency metric and is not cut into chunks.
 inline constexpr std::uint64_t kLargestSmallExchange = 64 << 10;
 
 /// Everything that one rank needs to run a case. Holds references to its arguments.
@@ -32,7 +32,7 @@ struct ActiveExchange {
   ExchangeEndpoint& end;
   std::vector<ExchangePart> turns{};
 
-  /// Indices in `turns` of the turn in which this rank receives, and of the one in which it sends.
+  /// Index in `turns` of the turn in which this rank receives.
   [[nodiscard]] std::size_t receiving() const {
     return place([](const ExchangePart& p) { return p.from.has_value(); });
   }
@@ -47,8 +47,8 @@ struct ActiveExchange {
   }
 };
 
-/// Creates the regions of all turns, the same number for each turn, in order. Creation may fail at one end (it
-/// allocates memory) while the other has begun to measure, so both ends agree that it succeeded.
+/// Creates the regions of all turns, in the order of the turns, and as many for each turn. Creating regions allocates
+/// memory and may fail on one rank while the other has begun to measure, so both ranks agree that it succeeded.
 template <class OfTurn>
 std::vector<Region> exchange_regions(const ActiveExchange& at, const OfTurn& of_turn) {
   std::vector<Region> regions;
@@ -58,17 +58,18 @@ std::vector<Region> exchange_regions(const ActiveExchange& at, const OfTurn& of_
   return regions;
 }
 
-/// The samples of regions that exchange_regions() has created.
+/// The samples of the regions that exchange_regions() has created.
 class ExchangeSamples {
  public:
   ExchangeSamples(const ActiveExchange& at, std::vector<Series> series)
       : at_(at), series_(std::move(series)), per_turn_(series_.size() / at.turns.size()) {}
 
   [[nodiscard]] std::span<const Series> all() const { return series_; }
-  /// The first region of the turn in which this rank receives, or another region of that turn by name.
+  /// Returns the samples of the first region of the turn in which this rank receives, or of the region of that turn
+  /// with the given name.
   [[nodiscard]] const Series& received() const { return series_.at(at_.receiving() * per_turn_); }
   [[nodiscard]] const Series& received(std::string_view name) const { return named(at_.receiving(), name); }
-  /// A region of the turn in which this rank sends.
+  /// Returns the samples of a region of the turn in which this rank sends.
   [[nodiscard]] const Series& sent(std::string_view name) const { return named(at_.sending(), name); }
 
  private:
@@ -79,12 +80,12 @@ class ExchangeSamples {
   std::size_t per_turn_;
 };
 
-/// The copies of both ends measured alone, each in `in_pieces` pieces: one region per copy or, with both_ways, one
+/// The GPU copies of both ranks measured alone, each in `in_pieces` pieces: one region per copy or, with both_ways, one
 /// region with both copies at once.
 struct ExchangeCopies {
   ExchangeCopies(bool both_ways, std::size_t in_pieces);
   void add(const ActiveExchange& at, const ExchangePart& part, std::vector<Region>& regions) const;
-  /// This rank's copies.
+  /// Return the times of this rank's copies.
   [[nodiscard]] const Measurement& d2h(const ExchangeSamples& samples) const;
   [[nodiscard]] const Measurement& h2d(const ExchangeSamples& samples) const;
 
