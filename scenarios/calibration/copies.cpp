@@ -71,8 +71,7 @@ struct Fit {
   [[nodiscard]] std::optional<Interval> interval(Part part) const { return interval_of(points, *fit, part); }
 };
 
-/// Fits the times of copies of at least 1 MiB. Smaller copies are not on a straight line, because drivers handle them
-/// differently.
+/// Fits copies of at least 1 MiB; smaller ones are not on a straight line, because drivers handle them differently.
 Fit fit_of(std::span<const NamedReport> runs, std::string_view direction, std::string_view memory,
            bool by_kernel = false) {
   constexpr std::uint64_t kLeast = 1 << 20;
@@ -135,8 +134,7 @@ void add_pinned_copies(std::span<const NamedReport> runs, Figures& figures) {
         "the fixed cost of a pass does not show in these results; measure memcpy --host pinned with four sizes, some "
         "below and some above 8 MiB");
   }
-  // A region is timed from the opening of the gate to an event after its last copy, so the cost of that event is
-  // subtracted.
+  // A region is timed until an event after its last copy has been recorded, so the cost of the event is subtracted.
   constexpr Part kPass = &model::TransferFit::pass;
   const auto low = in.interval(kPass);
   const auto high = out.interval(kPass);

@@ -75,8 +75,7 @@ std::optional<double> seconds_of_work(const Result& r) {
   return r.median("kernel") - overhead->value;
 }
 
-/// Returns the memory traffic in bytes per second, if the kernel does so little arithmetic that it must be
-/// memory-bound.
+/// Returns the memory traffic in bytes per second, if arithmetic is so little that the kernel must be memory-bound.
 std::optional<FigureValue> traffic_rate(const Result& r) {
   const auto seconds = seconds_of_work(r);
   if (!seconds || r.value("work") > 2) return std::nullopt;

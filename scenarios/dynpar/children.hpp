@@ -24,9 +24,8 @@ class LaunchRoom : NonCopyable {
 
   [[nodiscard]] std::size_t granted() const { return granted_; }
 
-  /// Returns the bytes of device memory that the CUDA runtime uses for a limit. This is undocumented; measured on an
-  /// H200 with driver 580 for limits up to 262144: 100 MiB for the default limit, and 9.2 to 9.6 KB per additional
-  /// launch.
+  /// Returns the bytes of device memory that the CUDA runtime uses for a limit. Undocumented; measured on an H200 with
+  /// driver 580 for limits up to 262144: 100 MiB for the default limit, and 9.2 to 9.6 KB per additional launch.
   static std::uint64_t bytes(std::size_t pending);
 
  private:
@@ -76,8 +75,7 @@ struct ChildrenSpec {
 inline constexpr std::size_t kRivalStreams = 32;
 
 /// Launches the children of one case and times them. A pass starts with one kernel that precedes all children: the
-/// kernel that launches them or, for host and graph, an empty kernel. Timing this kernel alone gives the cost without
-/// children.
+/// kernel that launches them or, for host and graph, an empty one. Timing it alone gives the cost without children.
 class ChildrenRun : NonCopyable {
  public:
   ChildrenRun(Device& device, const ChildrenSpec& spec);

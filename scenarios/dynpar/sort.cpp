@@ -161,8 +161,7 @@ void Sorter::sort_by_host() {
   for (std::size_t depth = 0; !level.empty(); ++depth) {
     const std::size_t splits = submit_level(level, lists_[depth % lists_.size()]);
     if (splits == 0) break;
-    // This is the round trip: the host waits for the partitions of this level, but not for sorts and fills in the other
-    // stream.
+    // The round trip: the host waits for the partitions of this level, but not for sorts and fills in the other stream.
     root_.synchronize();
     ++round_trips_;
     level = next_level(level, {as<const kernels::SortSplit>(splits_on_host_), splits});

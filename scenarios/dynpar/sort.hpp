@@ -58,8 +58,7 @@ class Sorter : NonCopyable {
   ~Sorter() { wait_for_all(device_); }
 
   Region by_device(std::string name);
-  /// Needs at most three grids and one round trip per level, because the sizes of all its partitions are read back
-  /// together.
+  /// Needs at most three grids and one round trip per level: the sizes of all its partitions are read back together.
   Region by_host(std::string name);
 
   /// Runs one pass on poisoned memory, then compares all keys. Throws DeviceError if launches failed, else
@@ -73,8 +72,7 @@ class Sorter : NonCopyable {
   [[nodiscard]] std::size_t host_launches() const { return host_launches_; }
 
  private:
-  /// The lists of one level in device memory. There are several, because sorts and fills may run several levels behind
-  /// the partitions.
+  /// Lists of one level in device memory. Several exist, as sorts and fills may run some levels behind partitions.
   struct Lists {
     DeviceBuffer memory;
     Event copied;

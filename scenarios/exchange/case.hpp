@@ -73,9 +73,8 @@ std::vector<ExchangePart> turns_of(const model::Matching& matching, bool both_wa
 /// Returns the rank that exchanges data with `rank`; nothing if there is none.
 std::optional<int> partner_of(const model::Matching& matching, int rank);
 
-/// Returns findings from successful results of all ranks: a linear fit of time over size for each direction of a pair,
-/// and the bandwidth and bottleneck of each method. Throws InputError if a result read from a file lacks a required
-/// metric.
+/// Returns findings from successful results of all ranks: a linear fit over the sizes for each direction of a pair, and
+/// the bandwidth and bottleneck of each method. Throws InputError if a result read from a file lacks a required metric.
 std::vector<Finding> exchange_findings(std::span<const Result* const> results);
 
 }  // namespace xferbench

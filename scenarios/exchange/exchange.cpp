@@ -1,6 +1,5 @@
-// exchange: sends data from the GPU of one rank to the GPU of another by MPI. The data is staged through both hosts as
-// a whole or in a pipeline of chunks, or sent directly with CUDA-aware MPI. The single stages are measured in the same
-// run, as limits.
+// exchange: sends data from the GPU of one rank to the GPU of another by MPI: staged through both hosts as a whole, in
+// a pipeline of chunks, or directly with CUDA-aware MPI. The stages alone are measured in the same run, as limits.
 #include <fmt/format.h>
 
 #include <algorithm>

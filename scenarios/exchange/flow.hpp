@@ -27,8 +27,7 @@ struct Chunks {
   [[nodiscard]] std::uint64_t length(std::size_t i) const { return std::min(chunk, bytes - offset(i)); }
 };
 
-/// Returns i modulo count. Avoids the division in the common case i < count, because a division is slow compared to a
-/// small message.
+/// Returns i modulo count. Avoids a division, which is slow compared to a small message, in the common case i < count.
 inline std::size_t wrap_slot(std::size_t i, std::size_t count) { return i < count ? i : i % count; }
 
 /// A ring of equal slots, `chunk` bytes each, that follow one another in memory.
@@ -49,8 +48,7 @@ struct FlowWaiting {
   std::string what{};  ///< what the host waits for, for error messages
 };
 
-/// One step on the path of every chunk: a copy or a message. A stage processes several chunks at once and finishes them
-/// in order.
+/// One step on each chunk's path, a copy or a message. Processes several chunks at once and finishes them in order.
 class Stage : NonCopyable {
  public:
   virtual ~Stage() = default;

@@ -85,7 +85,7 @@ class ExchangeSamples {
 struct ExchangeCopies {
   ExchangeCopies(bool both_ways, std::size_t in_pieces);
   void add(const ActiveExchange& at, const ExchangePart& part, std::vector<Region>& regions) const;
-  /// Return the times of this rank's copies.
+  /// Returns the time of this rank's D2H copy.
   [[nodiscard]] const Measurement& d2h(const ExchangeSamples& samples) const;
   [[nodiscard]] const Measurement& h2d(const ExchangeSamples& samples) const;
 

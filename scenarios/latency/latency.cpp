@@ -1,6 +1,6 @@
 // latency: the cost of single small operations: a short copy, a launch, a graph, detecting the end of work, a hand-over
-// to another stream, one load from memory. Reports percentiles, because a program that waits also waits for the slow
-// ones.
+// to another stream, a load from memory. Reports percentiles, because a program that waits for operations also waits
+// for the slow ones.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -35,12 +35,13 @@ struct LatencyCase {
   TransferSpec copy{};
   std::size_t nodes = 1;
   WaitMethod method = WaitMethod::query;
-  WaitPolicy policy = WaitPolicy::automatic;  ///< also the default for query, which does not use it
+  WaitPolicy policy = WaitPolicy::automatic;  ///< also the value for query, which ignores it
   ChaseMemory memory = ChaseMemory::device;
   std::size_t buffer = 0;
 };
 
-/// Device buffer larger than L2, so that loads miss it. Loads of host memory cross the link with any size.
+/// Returns the default bytes of the chased buffer. A buffer on the device is larger than L2, so that loads miss the
+/// cache. Loads from host memory cross the link with any size.
 std::size_t usual_buffer(ChaseMemory memory) { return memory == ChaseMemory::device ? 256 * MiB : 4 * MiB; }
 
 LatencyCase latency_case(const Case& c) {
@@ -75,13 +76,13 @@ void report(const Measurement& m, Result& result) {
   result.add(std::move(metric), m.median, "s");
 }
 
-/// Adds the measurements of an operation that consists of a call and the wait for its end.
+/// Adds the measurements of an operation that consists of a call and the wait for the end of its work.
 void report_calls(const Series& series, Result& result) {
   report(series.elapsed, result);
   report(series.part(kHostCall), result);
 }
 
-/// Enough passes for ten samples above p99, unless the user asks for fewer.
+/// Returns a policy with enough passes for ten samples above the 99th percentile, unless the user asks for fewer.
 SamplingPolicy for_percentiles(const SamplingPolicy& wanted, std::size_t samples_per_pass = 1) {
   constexpr std::size_t kForTheRarest = 1000;
   const auto passes = [=](std::size_t samples) { return (samples + samples_per_pass - 1) / samples_per_pass; };
@@ -153,7 +154,7 @@ void run_chase(const LatencyCase& c, const RunContext& bench, Result& result) {
 
 // --- Findings --------------------------------------------------------------------------------------------------------
 
-/// The first result whose case satisfies `wanted`, or null.
+/// Returns the first result whose case satisfies `wanted`, or null.
 template <class Wanted>
 const Result* find(std::span<const Result* const> results, const Wanted& wanted) {
   const auto found = std::ranges::find_if(results, [&](const Result* r) { return wanted(latency_case(r->config)); });
@@ -178,7 +179,7 @@ void conclude_launch(std::span<const Result* const> results, std::vector<Finding
                        format_seconds(call), format_seconds(start), format_seconds(whole))});
 }
 
-/// Cost per kernel: the slope between the smallest and the largest graph, which cancels the fixed cost of a launch.
+/// Adds the cost per kernel: the slope between the smallest and the largest graph, without the fixed cost of a launch.
 void conclude_graphs(std::span<const Result* const> results, std::vector<Finding>& findings) {
   std::vector<const Result*> graphs;
   std::ranges::copy_if(results, std::back_inserter(graphs),
@@ -282,7 +283,7 @@ class Latency final : public ScenarioOf<latency_case> {
 
 std::vector<MetricDeclaration> latency_metrics() {
   using namespace declaring;
-  // The table already has nine axes, so p90 is only in the file and in the table of a single case.
+  // The table of a run already has nine columns, so p90 is only in the result file and in the table of a single case.
   return {
       measured(kLatency,
                "copy, launch, graph: time from the call to the end of the wait; wait: from the kernel's end to the "

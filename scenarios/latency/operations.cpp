@@ -1,4 +1,4 @@
-// Runs the operations of scenario latency, with time stamps by the host's clock or the GPU's timer.
+// Implements the operations of scenario latency, with time stamps by the host's clock or the GPU's timer.
 #include "scenarios/latency/operations.hpp"
 
 #include <fmt/format.h>
@@ -18,11 +18,11 @@ namespace xferbench {
 
 namespace {
 
-/// Duration in seconds of the kernel that keeps the GPU busy until the host has submitted the rest of a pass and waits.
+/// Seconds for which a kernel keeps the GPU busy until the host has submitted the rest of a pass and waits.
 constexpr double kDelay = 100e-6;
 
-/// Submits work that starts with a delay kernel, followed by stamp 0. If the stamp is written before all work is
-/// submitted, the GPU has waited for the host; then the submission is repeated.
+/// Submits work that starts with a delay kernel, followed by stamp 0. If that stamp is written before all work is
+/// submitted, the GPU has waited for the host, and the submission is repeated.
 void submit_in_time(Stamps& stamps, const std::function<void()>& submit, const std::function<void()>& wait) {
   constexpr int kTries = 5;
   for (int i = 0; i < kTries; ++i) {
@@ -34,7 +34,7 @@ void submit_in_time(Stamps& stamps, const std::function<void()>& submit, const s
   throw MeasurementError("the host is too busy to submit a few operations in 100 us; close other programs");
 }
 
-/// A counter in device memory, incremented by kernels.
+/// A counter in device memory that empty kernels (kernels::Count) increment.
 class Counter {
  public:
   explicit Counter(Device& device) : device_(device), memory_(device.allocate_device(sizeof(std::uint64_t))) {
@@ -56,7 +56,7 @@ class Counter {
   DeviceBuffer memory_;
 };
 
-/// Times a call plus the wait for the work that it submits, with the call as a part.
+/// Returns a region that times a call plus the wait for the work that it submits; the call is a region part of its own.
 Region call_and_wait(StreamView stream, std::function<void()> call) {
   return stepped_region(kLatency, {{.name = kHostCall}}, [stream, call = std::move(call)](LapTimer& laps) {
     call();

@@ -1,6 +1,6 @@
-// The operations that scenario latency times. Each owns its resources, provides regions, and can be verified. Only
-// copies can check the output of timed passes: empty kernels write nothing, and passes with time stamps check their
-// stamps.
+// The operations that scenario latency times. Each class owns its resources, provides regions, and can be verified.
+// Only copies can check the output of timed passes: empty kernels write nothing, and passes with time stamps check
+// their stamps.
 #pragma once
 
 #include <cstddef>
@@ -17,14 +17,14 @@
 
 namespace xferbench {
 
-/// GPU time stamps in page-locked memory.
+/// GPU time stamps, which kernels write to page-locked memory.
 class Stamps {
  public:
   Stamps(Device& device, std::size_t count);
   void clear();
   [[nodiscard]] std::uint64_t* slot(std::size_t i) const { return slots_ + i; }
   [[nodiscard]] bool written(std::size_t i) const;
-  /// Throws VerificationError if the stamp was not written since clear(), which means that the wait for it failed.
+  /// Returns stamp `i`. Throws VerificationError if it was not written since clear(), because then the wait failed.
   [[nodiscard]] std::uint64_t at(std::size_t i) const;
 
  private:
@@ -33,13 +33,13 @@ class Stamps {
   std::size_t count_;
 };
 
-/// A small copy and the wait for its end.
+/// Times a small copy and the wait for its end.
 class SmallCopy {
  public:
   SmallCopy(Device& device, const TransferSpec& spec)
       : transfer_(make_transfer(device, spec)), stream_(device.make_stream(StreamKind::nonblocking)) {}
   void prepare() { transfer_->prepare(); }
-  /// The copy, from its call to the end of the wait. Part kHostCall: duration of the call.
+  /// Times the copy from its call to the end of the wait. The region part kHostCall is the duration of the call.
   [[nodiscard]] Region region();
   /// Runs the copy on poisoned memory and checks every byte.
   void check(Machine& machine, VerifiedRun run);
@@ -49,13 +49,13 @@ class SmallCopy {
   Stream stream_;
 };
 
-/// Launch of an empty kernel: duration of the launch, and delay until the kernel starts on the GPU.
+/// Times the launch of an empty kernel: the duration of the call, and the delay until the kernel starts on the GPU.
 class EmptyLaunch {
  public:
   explicit EmptyLaunch(Device& device);
-  /// From the launch call to the end of the wait for it. Part kHostCall: duration of the call.
+  /// Times a launch from its call to the end of the wait. The region part kHostCall is the duration of the call.
   [[nodiscard]] Region synchronised();
-  /// A kernel that only writes a time stamp. Part kKernelStart: from the call to the stamp.
+  /// Launches a kernel that only writes a time stamp. Region part kKernelStart is the time from the call to the stamp.
   [[nodiscard]] Region stamped();
   /// Throws VerificationError unless every launch ran exactly once.
   void check();
@@ -70,13 +70,13 @@ class EmptyLaunch {
   Stream stream_;
 };
 
-/// A graph of empty kernels in a chain.
+/// Times the launch of a graph that is a chain of empty kernels.
 class GraphReplay {
  public:
   GraphReplay(Device& device, std::size_t nodes);
-  /// From the graph launch to the end of the wait for it. Part kHostCall: duration of the call.
+  /// Times a graph launch from its call to the end of the wait. The region part kHostCall is the duration of the call.
   [[nodiscard]] Region region();
-  /// Throws VerificationError unless every node ran exactly once per replay.
+  /// Throws VerificationError unless every node of the graph ran exactly once per launch.
   void check();
 
  private:
@@ -104,12 +104,12 @@ class WaitPolicyScope : NonCopyable {
   Device& device_;
 };
 
-/// Waits for the end of a kernel.
+/// Times ways to wait for the end of a kernel.
 class KernelWait {
  public:
   KernelWait(Device& device, WaitMethod method, WaitPolicy policy);
-  /// Part kLatency: from the kernel's end to the return of the wait. Part waited: duration of the wait. Part cpu: CPU
-  /// time of the wait. Each pass checks that the kernel had ended when the wait returned.
+  /// Region parts: kLatency is the time from the kernel's end to the return of the wait, "waited" the duration of the
+  /// wait, and "cpu" the CPU time of the wait. Each pass checks that the kernel had ended when the wait returned.
   [[nodiscard]] Region region();
   [[nodiscard]] double clock_uncertainty() const { return timer_.uncertainty(); }
 
@@ -129,13 +129,13 @@ class KernelWait {
   Event event_;
 };
 
-/// Time from the end of work in one stream to the start of work that depends on it.
+/// Times the delay from the end of work in one stream to the start of work that depends on it.
 class StreamCrossing {
  public:
   explicit StreamCrossing(Device& device);
-  /// Dependent work in another stream, ordered by an event. Part kLatency: time between the two time stamps.
+  /// The dependent work is in another stream, ordered by an event. Region part kLatency is the time between the stamps.
   [[nodiscard]] Region across();
-  /// Dependent work in the same stream. Part one-stream: time between the two time stamps.
+  /// The dependent work is in the same stream. Region part "one-stream" is the time between the two time stamps.
   [[nodiscard]] Region within();
 
  private:

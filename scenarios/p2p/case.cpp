@@ -14,7 +14,7 @@ namespace xferbench {
 
 namespace {
 
-/// Default size in bytes of the buffer for the pointer chase: larger than any L2, as in scenario latency.
+/// Default bytes of the buffer for the pointer chase: larger than any L2 cache, as in scenario latency.
 constexpr std::size_t kUsualBuffer = 256 * MiB;
 
 const char* const kMalformed =
@@ -30,9 +30,9 @@ Case of_pair(const Case& c, int from, int to) {
   return c;
 }
 
-/// PCIe limit of a pair, in payload bytes per second: that of the slower of the two links. Staged copies use each link
-/// as memcpy does. Direct copies are assumed to be writes, so that they do not share a direction of the link with read
-/// requests.
+/// Returns the PCIe limit of a pair of GPUs in payload bytes per second, which is that of the slower of their two
+/// links. Staged copies use each link as memcpy does. Direct copies are assumed to be writes, so that they do not share
+/// a direction of the link with read requests.
 double bus_limit(const P2pCase& c, const Environment& environment) {
   std::vector<double> limits;
   for (const std::size_t place : places_of(c.named(), environment)) {
@@ -43,7 +43,7 @@ double bus_limit(const P2pCase& c, const Environment& environment) {
   return limits.empty() ? 0 : std::ranges::min(limits);
 }
 
-/// Cases that make no sense on any machine.
+/// Returns why a case makes no sense on any machine; nothing if it does.
 std::optional<SkipReason> broken_rule(const P2pCase& c) {
   if (c.malformed) return SkipReason::impossible(kMalformed);
   if (c.is_of_one_pair() && c.from == c.to) {

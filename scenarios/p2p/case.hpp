@@ -17,7 +17,7 @@
 
 namespace xferbench {
 
-/// Which GPU runs the copy. For write and read, data goes from GPU `from` to GPU `to`.
+/// Which GPU runs the copy. With write and read, the data goes from GPU `from` to GPU `to`.
 enum class PeerDirection {
   write,               ///< `from` writes to `to`
   read,                ///< `to` reads from `from`
@@ -37,7 +37,7 @@ struct P2pCase {
   bool staged = false;     ///< copies through the host, without peer access
   std::size_t size = 0;    ///< bytes per direction
   std::size_t buffer = 0;  ///< bytes of the buffer for the pointer chase
-  bool cached = false;     ///< the data read is in the L2 cache of the GPU that owns it
+  bool cached = false;     ///< whether the data that the other GPU reads is in the owner's L2 cache
 
   [[nodiscard]] bool both_ways() const {
     return direction == PeerDirection::bidirectional || direction == PeerDirection::bidirectional_read;
@@ -46,7 +46,7 @@ struct P2pCase {
     return direction == PeerDirection::read || direction == PeerDirection::bidirectional_read;
   }
   [[nodiscard]] bool is_of_one_pair() const { return !from.empty() && !to.empty(); }
-  /// The GPU numbers that the case names, those of `from` first.
+  /// Returns the GPU numbers that the case names, those of `from` first.
   [[nodiscard]] std::vector<int> named() const;
   /// Payload bytes, both directions together.
   [[nodiscard]] std::uint64_t bytes() const { return both_ways() ? 2 * size : size; }
@@ -54,16 +54,16 @@ struct P2pCase {
 
 P2pCase p2p_case(const Case& c);
 
-/// One case per pair of GPUs that `c` stands for; `c` itself if there is none.
+/// Returns one case per pair of GPUs that `c` stands for; only `c` itself if there is no such pair.
 std::vector<Case> pairs_of(const Case& c, const GpusOfRun& gpus);
 
-/// Upper limit of payload bytes per second, both directions together; 0 if unknown.
+/// Returns the upper limit of payload bytes per second, both directions together; 0 if it is unknown.
 double payload_limit(const P2pCase& c, const Environment& environment);
 
 std::optional<SkipReason> p2p_skip_reason(const P2pCase& c, const Capabilities* can);
 
-/// `results` must be successful. Throws InputError or std::out_of_range if a result read from a file lacks a required
-/// metric.
+/// Returns the findings; `results` must be successful. Throws InputError or std::out_of_range if a result read from a
+/// file lacks a required metric.
 std::vector<Finding> p2p_findings(std::span<const Result* const> results);
 
 }  // namespace xferbench

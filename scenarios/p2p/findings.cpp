@@ -29,7 +29,7 @@ namespace {
 using model::Relation;
 using Results = std::vector<const Result*>;
 
-/// One result, of a copy or of a latency measurement.
+/// A result of a copy or of a latency measurement, with its parsed case.
 struct Of {
   const Result* result;
   P2pCase of_case;
@@ -47,12 +47,12 @@ struct Of {
 };
 using All = std::vector<Of>;
 
-/// Key of a case without these axes.
+/// Returns a key of the case that leaves out the axes `axes`: cases with equal keys differ in these axes only.
 std::string beside(const Case& c, std::initializer_list<std::string_view> axes) {
   return key_of(c, [&](std::string_view axis) { return std::ranges::find(axes, axis) == axes.end(); });
 }
 
-/// Groups with equal keys, in the order of their first elements.
+/// Returns groups of elements with equal keys, in the order of their first elements.
 template <class Key>
 std::vector<All> grouped_by(const All& all, const Key& key_of) {
   Results results;
@@ -64,12 +64,12 @@ std::vector<All> grouped_by(const All& all, const Key& key_of) {
   return groups;
 }
 
-/// Groups of results that differ in the pair of GPUs only.
+/// Returns groups of results that differ in the pair of GPUs only.
 std::vector<All> by_way(const All& all) {
   return grouped_by(all, [](const Of& of) { return beside(of.result->config, {"from", "to"}); });
 }
 
-/// The axes that distinguish the ways of copying, for labels; leaves out `without`.
+/// Returns the axes in which the ways of copying differ, for labels; leaves out the axis `without`.
 std::vector<std::string> axes_of_ways(const All& all, std::string_view without = "") {
   Results results;
   for (const Of& of : all) results.push_back(of.result);
@@ -79,7 +79,7 @@ std::vector<std::string> axes_of_ways(const All& all, std::string_view without =
     if (std::ranges::find(axes, always) == axes.end()) axes.emplace_back(always);
   }
   std::erase_if(axes, [&](const std::string& axis) { return axis == "from" || axis == "to" || axis == without; });
-  // In the order of the case's parameters.
+  // The axes are sorted like the case's parameters.
   const auto place = [&](const std::string& axis) {
     const auto& params = results.front()->config.params();
     return std::ranges::find(params, axis, &Case::Param::name) - params.begin();
@@ -88,7 +88,7 @@ std::vector<std::string> axes_of_ways(const All& all, std::string_view without =
   return axes;
 }
 
-/// Copies of the largest size, where bandwidth decides and not the start-up cost.
+/// Returns the copies of the largest size, whose time depends on bandwidth and not on the fixed cost of a copy.
 All largest(const All& all) {
   std::size_t most = 0;
   for (const Of& of : all) most = std::max(most, of.of_case.size);
@@ -126,8 +126,8 @@ bool has(const Labels& labels, std::string_view axis, std::string_view word) {
   return std::ranges::any_of(labels, [&](const auto& label) { return label.first == axis && label.second == word; });
 }
 
-/// For several sizes: fits and crossovers per pair. With many pairs, or if one way is faster at every size, they are
-/// details, as add_choices() covers that.
+/// If several sizes were measured, adds fits and crossovers for each pair. With many pairs, or if one way is faster at
+/// every size, these findings are details, because add_choices() sums them up.
 void add_sizes(const All& copies, std::vector<Finding>& findings) {
   Results results;
   for (const Of& of : copies) results.push_back(of.result);
@@ -146,7 +146,7 @@ void add_sizes(const All& copies, std::vector<Finding>& findings) {
   }
 }
 
-/// Counts the pairs for which one of two ways is faster, and the range of factors.
+/// Counts the pairs of GPUs for which one of two ways is faster, and collects the range of the factors.
 struct Tally {
   std::map<Relation, std::size_t> pairs{};
   std::map<Relation, Interval> factors{};
@@ -169,7 +169,7 @@ struct Tally {
     for (const auto& [relation, count] : pairs) sum += count;
     return sum;
   }
-  /// The relation, if it is the same for all pairs.
+  /// Returns the relation of the two ways if it is the same for all pairs.
   [[nodiscard]] Relation common() const { return pairs.size() == 1 ? pairs.begin()->first : Relation::undecided; }
 };
 
@@ -204,7 +204,7 @@ std::string text_of(const Choice& choice, const Tally& tally) {
   return listed(parts);
 }
 
-/// One finding per choice, over all pairs.
+/// Adds one finding over all pairs of GPUs for each choice.
 void add_choices(const All& copies, std::vector<Finding>& findings) {
   for (const Choice& choice : kChoices) {
     const std::vector<std::string> axes = axes_of_ways(copies, choice.axis);
@@ -242,7 +242,7 @@ void add_choices(const All& copies, std::vector<Finding>& findings) {
 
 // --- Comparison of pairs --------------------------------------------------------------------------------------------
 
-/// Pairs that are faster in one direction than in the other, for each way of one-way copies and for latency.
+/// Adds the pairs that are faster in one direction than in the other, for each way of one-way copies and for latency.
 void add_asymmetries(const All& all, std::vector<Finding>& findings) {
   const std::vector<std::string> axes = axes_of_ways(all);
   for (const All& group : by_way(all)) {
@@ -277,12 +277,12 @@ void add_asymmetries(const All& all, std::vector<Finding>& findings) {
   }
 }
 
-/// The value by which a pair is judged and reported: bandwidth, or latency.
+/// Returns the value by which a pair is judged and reported: its bandwidth, or its latency.
 Metric judged(const Of& of) {
   return of.of_case.latency ? Metric{kLatency, of.time().value, "s"} : of.result->needed_metric("bandwidth");
 }
 
-/// Outliers among the pairs with the same limit.
+/// Adds outliers among the pairs of GPUs that have the same limit.
 void add_outlier_pairs(const All& all, std::vector<Finding>& findings) {
   const std::vector<std::string> axes = axes_of_ways(all);
   const auto way_and_limit = [](const Of& of) {

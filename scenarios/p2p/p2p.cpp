@@ -34,7 +34,7 @@ Ends ends_of(const P2pCase& c, const RunContext& bench) {
 
 std::array<Device*, 2> both(const Ends& ends) { return {&ends.from, &ends.to}; }
 
-/// The copies of one case as a region: from `from` to `to` and, with both ways, back.
+/// The copies of one case as a timed region: from GPU `from` to GPU `to` and, with both ways, back.
 class PeerCopies {
  public:
   PeerCopies(const P2pCase& c, const Ends& ends, std::uint64_t seed) : staged_(c.staged) {
@@ -47,7 +47,7 @@ class PeerCopies {
 
   Region region() {
     Region r{.name = "copy", .clock = staged_ ? Clock::event : Clock::event_gated};
-    // Long samples: on links this fast, some microseconds for events and for joining two GPUs would matter.
+    // Samples are long, because on links this fast the microseconds for events and for joining two GPUs would matter.
     r.shortest = 5e-3;
     r.back_to_back = true;
     r.streams.assign(streams_.begin(), streams_.end());
@@ -71,7 +71,7 @@ class PeerCopies {
     for (const auto& t : transfers_) (t.get()->*step)();
   }
 
-  bool staged_;  // if set, no gate: for a gigabyte the driver queues so many pieces that the call blocks
+  bool staged_;  // whether copies go through the host; then no gate, as a call that queues many pieces blocks
   std::vector<Stream> streams_;
   std::vector<std::unique_ptr<Transfer>> transfers_;
 };

@@ -14,13 +14,13 @@ namespace xferbench {
 
 namespace {
 
-/// Bytes of the smallest chunk of growing or shrinking chunks: threads fill it in about 26 us, and the link needs 5 us
-/// for it, twice the fixed cost of a copy.
+/// Bytes of the smallest chunk if chunk sizes grow or shrink: threads fill it in about 26 us, and the link needs 5 us
+/// for it, which is twice the fixed cost of a copy.
 constexpr std::size_t kLeastTapered = 256 * KiB;
-/// Ratio of the rate at which threads fill or empty chunks to the rate of the link.
+/// Size ratio of consecutive rounds of chunks: the rate at which threads fill or empty chunks, over the link's rate.
 constexpr double kTaper = 1.25;
 
-/// The value of a choice axis; its first word if the case does not have the axis.
+/// Returns the value of a choice axis; the first choice if the case does not have the axis.
 template <class Enumeration>
 Enumeration first_unless_given(const Case& c, std::string_view axis, std::span<const std::string_view> words) {
   return c.has(axis) ? c.one_of<Enumeration>(axis, words) : Enumeration{};
@@ -47,7 +47,7 @@ StagingCase staging_case(const Case& c) {
 
 std::size_t StagingCase::chunk_bytes() const {
   constexpr std::size_t kLeast = 64 * KiB;
-  // Together, all threads work on one chunk: with eight chunks the cost of the first and the last is small.
+  // All threads work on one chunk together: with eight chunks, the cost of the first and of the last is small.
   const std::size_t parts = works_together() ? 8 : 2 * threads;
   return std::min(slot, std::max(kLeast, in_whole_pages(size / parts)));
 }

@@ -20,9 +20,9 @@ namespace xferbench {
 
 enum class StagingMethod {
   direct,           ///< a plain copy
-  in_place,         ///< pin the whole buffer, copy it, unpin it
-  threads,          ///< threads copy it through pinned slots
-  register_chunks,  ///< threads pin, copy and unpin it chunk by chunk
+  in_place,         ///< register the whole buffer, copy it, unregister it
+  threads,          ///< threads copy the data through pinned slots
+  register_chunks,  ///< threads register, copy and unregister the buffer chunk by chunk
 };
 inline constexpr std::array<std::string_view, 4> kStagingMethods{"direct", "register", "threads", "register-chunks"};
 
@@ -34,7 +34,7 @@ enum class StagingWorkers {
 };
 inline constexpr std::array<std::string_view, 3> kStagingWorkers{"apart", "one-stream", "together"};
 
-/// How chunk sizes change over the payload: equal, small at the start, small at the end, small at both ends.
+/// How chunk sizes change over the payload: equal, small at its start, small at its end, small at both ends.
 enum class ChunkSizes { equal, growing, shrinking, tapered };
 inline constexpr std::array<std::string_view, 4> kChunkSizes{"equal", "growing", "shrinking", "tapered"};
 
@@ -42,7 +42,7 @@ inline constexpr std::array<std::string_view, 4> kChunkSizes{"equal", "growing",
 enum class StagingStores { cached, streaming };
 inline constexpr std::array<std::string_view, 2> kStagingStores{"cached", "streaming"};
 
-/// What threads do between payloads, indexed by Worker::Idle.
+/// Whether threads sleep or poll while they wait for the next payload, indexed by Worker::Idle.
 inline constexpr std::array<std::string_view, 2> kStagingIdle{"sleep", "poll"};
 
 inline constexpr std::array<std::string_view, 3> kSlotMemory{"pinned", "write-combined", "registered-huge"};
@@ -60,11 +60,11 @@ struct StagingCase {
   HostMemory memory = HostMemory::pageable;
   StagingMethod method = StagingMethod::direct;
   std::size_t size = 0;
-  // For threads and register_chunks only (slot_memory and stores: threads only). Axes that a case does not have keep
-  // their defaults.
+  // The following members are for methods threads and register_chunks only (slot_memory and stores: threads only). If a
+  // case lacks the axis, the member keeps its default.
   std::size_t threads = 0;
   std::size_t slot = 0;   ///< requested bytes of a slot
-  std::size_t slots = 0;  ///< slots of each thread or, with StagingWorkers::together, of all
+  std::size_t slots = 0;  ///< slots of each thread or, with StagingWorkers::together, of all threads
   StagingWorkers crew = StagingWorkers::apart;
   ChunkSizes sizes = ChunkSizes::equal;
   StagingStores stores = StagingStores::cached;
@@ -75,27 +75,27 @@ struct StagingCase {
     return method == StagingMethod::threads || method == StagingMethod::register_chunks;
   }
   [[nodiscard]] bool works_together() const { return crew == StagingWorkers::together; }
-  /// Number of chunks that are filled or emptied at once.
+  /// Returns the number of chunks that threads fill or empty at the same time.
   [[nodiscard]] std::size_t abreast() const { return works_together() ? 1 : threads; }
-  /// Bytes of a chunk: a slot, or less if the payload is too small to give every thread two, but not so small that the
-  /// fixed cost per copy dominates.
+  /// Returns the bytes of a chunk: those of a slot, or fewer if the payload is too small to give every thread two
+  /// chunks. Not so few that the fixed cost per copy dominates.
   [[nodiscard]] std::size_t chunk_bytes() const;
-  /// Offsets and lengths in bytes.
+  /// Returns the chunks; their offsets and lengths are in bytes.
   [[nodiscard]] std::vector<model::Chunk> chunks() const;
-  /// Bytes of all slots.
+  /// Returns the bytes of all slots together.
   [[nodiscard]] std::uint64_t ring_bytes() const;
-  /// Returns for example "8 threads, 3 slots of 2 MiB", with the actual chunk size.
+  /// Returns for example "8 threads, 3 slots of 2 MiB", with the chunk size that is really used.
   [[nodiscard]] std::string describe_method() const;
 };
 StagingCase staging_case(const Case& c);
 
 std::vector<Axis> staging_axes();
 
-/// Why the case cannot run, in general or on this machine; nothing if it can.
+/// Returns why the case cannot run on any machine; nothing if it can.
 std::optional<SkipReason> reason_against(const StagingCase& c);
 
-/// Why a simulated device cannot time this case: what the simulation does not model would look as fast as the default,
-/// and findings would be wrong. Nothing if it can.
+/// Returns why a simulated device cannot time this case; nothing if it can. Axes whose effect the simulation does not
+/// model would look as fast as their defaults, and findings would be wrong.
 std::optional<SkipReason> reason_not_to_simulate(const StagingCase& c);
 
 }  // namespace xferbench

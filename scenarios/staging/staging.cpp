@@ -1,5 +1,5 @@
-// staging: moving data in pageable memory over the link: a plain copy, pinning it in place, threads that copy it
-// through a ring of pinned slots, or pinning it chunk by chunk. All times include the host's work.
+// staging: moves data in pageable memory over the link: by a plain copy, by pinning it in place, by threads that copy
+// it through a ring of pinned slots, or by pinning it chunk by chunk. All times include the host's work.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,7 +26,8 @@ namespace xferbench {
 
 namespace {
 
-/// The payload of one case, with its method and the methods that it is compared with, timed by the host's clock.
+/// The payload of one case, with regions for the case's method and for the methods that it is compared with. All
+/// regions are timed by the host's clock.
 class StagedTransfer {
  public:
   static constexpr const char* kPinned = "pinned";
@@ -38,7 +39,7 @@ class StagedTransfer {
                  device_.allocate_host(c.size, HostMemory::pinned), device_.allocate_device(c.size)},
         stream_(device_.make_stream(StreamKind::nonblocking)) {
     payload_.part = device_.payload_part(payload_.host);
-    // Announces the pinned buffer, too. It has the same size, so its part is the same.
+    // The device must know which part of the pinned buffer is used, too. It is the same part as of the other buffer.
     static_cast<void>(device_.payload_part(payload_.pinned));
     if (c.has_workers()) workers_ = make_worker_pool(device_, payload_, c);
   }
@@ -63,7 +64,7 @@ class StagedTransfer {
     device_.copy_and_wait({payload_.device.data, payload_.pinned.data, payload_.bytes(), Direction::h2d});
   }
 
-  /// One pass on poisoned memory. Throws VerificationError if any byte is wrong.
+  /// Runs one pass on poisoned memory. Throws VerificationError if any byte is wrong.
   void verify(const Region& region) {
     if (payload_.direction == Direction::h2d) {
       device_.fill_and_wait(payload_.device, pattern::kPoison);
@@ -75,13 +76,13 @@ class StagedTransfer {
   }
 
  private:
-  /// The host buffer that the region of that name uses.
+  /// Returns the host buffer that the region with name `name` uses.
   [[nodiscard]] std::span<std::byte> on_host(std::string_view name) const {
     const HostView& host = name == kPinned ? payload_.pinned : payload_.host;
     return {host.data, host.bytes};
   }
 
-  /// Checks the output of the last pass of region `region`. For H2D the host buffer then holds the source data again.
+  /// Checks the output of the last pass of region `region`. With H2D, restores the source data in the host buffer.
   void check(std::string_view region, std::string_view what) {
     const std::span<std::byte> host = on_host(region);
     if (payload_.direction == Direction::h2d) {
@@ -201,7 +202,7 @@ class Staging final : public ScenarioOf<staging_case> {
   }
 };
 
-/// The fastest method, or methods tied for it, per direction, kind of pages and size.
+/// Names the fastest method, or the methods tied for it, for each direction, kind of pages and size.
 std::vector<Finding> Staging::conclude(std::span<const Result* const> results) const {
   const std::vector<const Result*> measured = with_metric(results, "bandwidth");
   for (const Result* r : measured) {

@@ -1,4 +1,4 @@
-// Threads that move a payload through pinned slots, or pin it chunk by chunk.
+// Implements the threads that move a payload through pinned slots, or pin it chunk by chunk.
 #include "scenarios/staging/worker_pool.hpp"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace {
 
 using model::Chunk;
 
-/// The chunks of one pass; each free thread takes the next one.
+/// The list of a pass' chunks, from which each free thread takes the next one.
 class Work {
  public:
   explicit Work(std::vector<Chunk> chunks) : chunks_(std::move(chunks)) {}
@@ -35,14 +35,14 @@ class Work {
   std::atomic<std::size_t> next_{0};
 };
 
-/// Copies between the payload and slots, on the calling thread.
+/// Copies data between the payload and pinned slots, on the calling thread.
 class Mover {
  public:
   Mover(Device& device, const StagedPayload& payload, StagingStores stores)
       : host_(device.host()), payload_(payload), stores_(stores) {}
 
-  /// Copies a part of the payload into a slot (H2D) or out of it (D2H). `slot`: address of the part's first byte in the
-  /// slot.
+  /// Copies part `part` of the payload into a slot (H2D) or out of it (D2H). `slot`: address in the slot of the part's
+  /// first byte.
   void move(std::byte* slot, const Chunk& part) const {
     const auto copy = [&](std::size_t begin, std::size_t end) {
       std::byte* const there = slot + (begin - part.first);
@@ -64,8 +64,8 @@ class Mover {
   StagingStores stores_;
 };
 
-/// One thread moves chunks, at most places.size() at once. send() starts a chunk's transfer; receive() waits for it and
-/// finishes it. Chunks are received in the order in which they were sent.
+/// Moves chunks on one thread, with at most places.size() of them in flight. send() starts the transfer of a chunk;
+/// receive() waits for it and finishes it. Chunks are received in the order in which they were sent.
 template <class Place>
 void transfer_by_turns(std::vector<Place>& places, Work& work) {
   std::size_t sent = 0;
@@ -81,7 +81,7 @@ void transfer_by_turns(std::vector<Place>& places, Work& work) {
   while (arrived < sent) place(arrived++).receive();
 }
 
-/// A pinned slot of one thread.
+/// A pinned slot that one thread uses.
 class Slot {
  public:
   Slot(Device& device, const StagedPayload& payload, const Mover& mover, StreamView stream, std::byte* data)
@@ -107,7 +107,7 @@ class Slot {
   const Mover& mover_;
   StreamView stream_;
   std::byte* data_;
-  Event copied_;  // recorded when the copy engine is done with the slot
+  Event copied_;  // recorded when the copy engine has read or written the slot
   Chunk chunk_{};
 };
 
@@ -136,19 +136,19 @@ class PinnedChunk {
   Registration registration_;
 };
 
-/// A pool of worker threads, created once, that wait between passes.
+/// A thread pool: its worker threads are created once and wait between passes.
 class Threads {
  public:
   Threads(HostRuntime& host, const StagingCase& c) {
     for (std::size_t i = 0; i < c.threads; ++i) threads_.push_back(std::make_unique<Worker>(host, c.idle));
   }
   [[nodiscard]] std::size_t count() const { return threads_.size(); }
-  /// Runs task(i) on thread i, for all threads.
+  /// Runs task(i) on thread i, for every thread i. Does not wait for the threads.
   void start(std::function<void(std::size_t)> task) {
     task_ = std::move(task);
     start_range(0, count());
   }
-  /// Waits for all threads. Rethrows the first error.
+  /// Waits until all threads have ended their tasks. Rethrows the first error.
   void finish() {
     std::exception_ptr error;
     for (const auto& thread : threads_) {
@@ -162,8 +162,9 @@ class Threads {
   }
 
  private:
-  /// Waking a sleeping thread takes up to 0.1 ms, so the threads are woken in a tree: each wakes half of those that are
-  /// left. Must not throw: finish() would wait forever for threads that were not started.
+  /// Wakes the threads from `first` to before `last`. Waking a sleeping thread takes up to 0.1 ms, so they are woken in
+  /// a tree: each wakes half of those left. Must not throw: finish() would wait forever for threads that were not
+  /// started.
   void start_range(std::size_t first, std::size_t last) noexcept {
     while (first < last) {
       const std::size_t middle = first + (last - first) / 2;
@@ -179,13 +180,14 @@ class Threads {
   std::vector<std::unique_ptr<Worker>> threads_;
 };
 
-/// Each thread has its own places. Threads share only the chunk list and, if requested, a stream.
+/// Worker pool in which each thread has slots (Place) of its own. The threads share only the list of chunks and, if
+/// requested, a stream.
 template <class Place>
 class IndependentWorkers final : public WorkerPool {
  public:
   using MakePlaces = std::function<std::vector<Place>(std::size_t)>;
 
-  /// make_places(i): the places of thread i. `gear`: keeps alive what the places refer to.
+  /// make_places(i) returns the places of thread i. `gear` keeps alive the objects to which the places refer.
   IndependentWorkers(Device& device, const StagingCase& c, std::shared_ptr<void> gear, const MakePlaces& make_places)
       : work_(c.chunks()), gear_(std::move(gear)), threads_(device.host(), c) {
     for (std::size_t i = 0; i < c.threads; ++i) places_.push_back(make_places(i));
@@ -204,7 +206,7 @@ class IndependentWorkers final : public WorkerPool {
   Threads threads_;  // last member, destroyed first: the threads use the others
 };
 
-/// One stream per thread, or one stream for all.
+/// Owns the streams of the threads: one per thread, or a single one for all.
 class Streams {
  public:
   Streams(Device& device, std::size_t count) {
@@ -237,7 +239,7 @@ std::unique_ptr<WorkerPool> make_slot_workers(Device& device, const StagedPayloa
 
 std::unique_ptr<WorkerPool> make_registering_workers(Device& device, const StagedPayload& payload,
                                                      const StagingCase& c) {
-  const auto stream = std::make_shared<Streams>(device, 1);  // one, as switching streams costs copy engines time
+  const auto stream = std::make_shared<Streams>(device, 1);  // one stream, as switching streams costs copy engines time
   return std::make_unique<IndependentWorkers<PinnedChunk>>(device, c, stream, [&](std::size_t thread) {
     std::vector<PinnedChunk> chunks;
     for (std::size_t i = 0; i < c.slots; ++i) chunks.emplace_back(device, payload, stream->of(thread));
@@ -245,12 +247,12 @@ std::unique_ptr<WorkerPool> make_registering_workers(Device& device, const Stage
   });
 }
 
-/// All threads fill or empty the same slot at once, each its own part, one slot after the other. So few slots are
-/// enough, chunks can be long, and the first chunk is ready sooner than with one thread per chunk.
+/// Worker pool in which all threads fill or empty the same slot at once, each its own part, one slot after another. So
+/// few slots are enough, chunks can be long, and the first chunk is ready sooner than with one thread per chunk.
 ///
-/// The thread that finishes the last part of a chunk submits its copy. Only the thread that called transfer_payload()
-/// waits for copies. It tells each thread through a channel of its own which chunk comes next, so threads do not
-/// contend for a lock.
+/// The thread that finishes the last part of a chunk submits the copy of that chunk. Only the thread that called
+/// transfer_payload() waits for copies. It has one channel to each thread, through which it tells the thread which
+/// chunk comes next, so threads do not contend for a lock.
 class SharedRingWorkers final : public WorkerPool {
  public:
   SharedRingWorkers(Device& device, const StagedPayload& payload, const StagingCase& c);
@@ -263,13 +265,13 @@ class SharedRingWorkers final : public WorkerPool {
   struct Stage {
     Chunk chunk{};
     std::atomic<std::size_t> parts_left{0};
-    bool submitted = false;  // used by the thread that waits for copies only
+    bool submitted = false;  // used only by the thread that waits for copies
   };
 
   [[nodiscard]] bool to_device() const { return payload_.direction == Direction::h2d; }
   [[nodiscard]] std::size_t slot_of(std::size_t number) const { return number % copied_.size(); }
-  /// Waits for the copies in order. After each, offers the threads a chunk: for H2D the next one for the free slot, for
-  /// D2H the chunk that has arrived.
+  /// Waits for the copies in order. After each copy, offers a chunk to the threads: for H2D the next chunk, which goes
+  /// into the free slot; for D2H the chunk that has arrived.
   void follow_copies();
   /// Waits until the copy of chunk `number` has been submitted. Returns false if a thread has failed.
   [[nodiscard]] bool await_submission(std::size_t number);
@@ -279,8 +281,8 @@ class SharedRingWorkers final : public WorkerPool {
   // Called by the worker threads.
   void work(std::size_t thread);
   void move_part(std::size_t thread, std::size_t number);
-  /// Called after the last part of a chunk has been moved. Submits the copy of that chunk (H2D) or of the next chunk
-  /// into its slot (D2H).
+  /// Called after the last part of chunk `number` has been moved. Submits the copy of that chunk (H2D), or of the next
+  /// chunk that uses its slot (D2H).
   void end(std::size_t number);
   void submit(std::size_t number);
 
@@ -289,10 +291,10 @@ class SharedRingWorkers final : public WorkerPool {
   std::size_t slot_bytes_;
   HostBuffer ring_;
   Stream stream_;
-  std::vector<Event> copied_;                      // per slot: the copy engine is done with it
-  std::vector<Stage> stages_;                      // per chunk
+  std::vector<Event> copied_;                      // per slot: recorded when the copy engine is done with the slot
+  std::vector<Stage> stages_;                      // progress of each chunk
   std::unique_ptr<Channel> submitted_;             // numbers of chunks whose copies have been submitted
-  std::vector<std::unique_ptr<Channel>> offered_;  // per thread: numbers of the chunks to work on, in order
+  std::vector<std::unique_ptr<Channel>> offered_;  // per thread: numbers of the chunks to move, in order
   Threads threads_;                                // last member, destroyed first: the threads use the others
 };
 
@@ -316,7 +318,7 @@ void SharedRingWorkers::transfer_payload() {
     stage.parts_left = threads_.count();
     stage.submitted = false;
   }
-  // All slots are free, because every pass ends after all chunks have arrived.
+  // At the start of a pass all slots are free, because every pass ends after all chunks have arrived.
   for (std::size_t i = 0; i < std::min(copied_.size(), stages_.size()); ++i) to_device() ? offer(i) : submit(i);
   threads_.start([this](std::size_t thread) { work(thread); });
   try {
@@ -369,7 +371,7 @@ void SharedRingWorkers::work(std::size_t thread) {
 
 void SharedRingWorkers::move_part(std::size_t thread, std::size_t number) {
   const Chunk& chunk = stages_[number].chunk;
-  // A thread always uses the same part of a slot, which stays in the caches of its core.
+  // A thread always moves the same part of a slot, so that this part stays in the caches of the thread's core.
   const std::size_t length = in_whole_pages((chunk.count + threads_.count() - 1) / threads_.count());
   const std::size_t begin = thread * length;
   if (begin >= chunk.count) return;
@@ -379,7 +381,7 @@ void SharedRingWorkers::move_part(std::size_t thread, std::size_t number) {
 
 void SharedRingWorkers::end(std::size_t number) {
   if (to_device()) return submit(number);
-  const std::size_t next = number + copied_.size();  // the next chunk in the same slot
+  const std::size_t next = number + copied_.size();  // next chunk that uses the same slot
   if (next < stages_.size()) submit(next);
 }
 

@@ -13,7 +13,7 @@
 
 namespace xferbench {
 
-/// A payload in pageable host memory, its counterpart on the device, and pinned memory of the same size for comparison.
+/// A payload in pageable host memory, its counterpart on the device, and pinned memory of its size for comparison.
 struct StagedPayload {
   Direction direction;
   HostBuffer host;
@@ -22,7 +22,8 @@ struct StagedPayload {
   PayloadPart part{};  // the part of `host` and `pinned` that is moved
 
   [[nodiscard]] std::size_t bytes() const { return host.bytes; }
-  /// A copy between `on_host` and the chunk's place on the device. `chunk`: offset and length in bytes.
+  /// Returns the copy between `on_host` and the place of `chunk` in device memory. Offset and length of `chunk` are in
+  /// bytes.
   [[nodiscard]] Copy copy(std::byte* on_host, const model::Chunk& chunk) const {
     std::byte* on_device = device.data + chunk.first;
     return direction == Direction::h2d ? Copy{on_device, on_host, chunk.count, Direction::h2d}
@@ -38,7 +39,7 @@ class WorkerPool : NonCopyable {
   virtual void transfer_payload() = 0;
 };
 
-/// The threads of a case for which StagingCase::has_workers() is true. `payload` must outlive them.
+/// Creates the threads of a case for which StagingCase::has_workers() is true. `payload` must outlive them.
 std::unique_ptr<WorkerPool> make_worker_pool(Device& device, const StagedPayload& payload, const StagingCase& c);
 
 }  // namespace xferbench
