@@ -9,7 +9,8 @@ double duplex_ratio(const Stages& s) {
   const double longer = std::max(s.h2d, s.d2h);
   const double shorter = std::min(s.h2d, s.d2h);
   if (shorter <= 0 || s.both <= longer) return 1;
-  // Both share the link until the shorter ends; then the longer runs alone: both = longer + shorter (1 / beta - 1).
+  // Both copies share the link until the shorter one ends; then the longer one runs alone. With each at the fraction
+  // beta of its own rate: both = longer + shorter (1 / beta - 1), which is solved for beta.
   return 1 / (1 + (s.both - longer) / shorter);
 }
 
@@ -17,7 +18,7 @@ double time_at_both_rates(double h2d, double d2h, double h2d_end, double d2h_end
   const double first = std::min(h2d_end, d2h_end);
   const double alone = h2d_end > d2h_end ? h2d : d2h;
   if (alone <= 0) return 0;
-  // Fraction of the later copy's payload that has moved when the first copy ends.
+  // Fraction of the payload of the later copy that has moved when the first copy ends.
   const double moved = std::clamp(1 - std::abs(h2d_end - d2h_end) / alone, 0.0, 1.0);
   return 2 * first / (1 + moved);
 }

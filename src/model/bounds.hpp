@@ -1,5 +1,5 @@
-// Lower bounds on the time of transfers and pipelines, and the fraction of them reached. Pure functions; times in
-// seconds. Derivation: docs/scenarios/overlap-model.md, "The bound of a pipeline".
+// Lower bounds on the time of transfers and pipelines, and the fraction of these bounds that a time reaches. Pure
+// functions; times in seconds. Derivation: docs/scenarios/overlap-model.md, "The bound of a pipeline".
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace xferbench::model {
 
-/// Times of the whole payload through each stage alone, and of both copies together in several arrangements.
+/// Times of the whole payload through each stage alone, and of both copies at once in several arrangements.
 struct Stages {
   double h2d = 0;
   double kernel = 0;
@@ -19,13 +19,13 @@ struct Stages {
   double at_both_rates = 0;  ///< see time_at_both_rates(); 0: not measured
 };
 
-/// Rate of each direction while both run, relative to that direction alone; in (0, 1]. 1 is full duplex, 0.5 half
+/// Returns the rate of each direction while both run, divided by its rate alone; in (0, 1]. 1 is full duplex, 0.5 half
 /// duplex.
 double duplex_ratio(const Stages& stages);
 
-/// Time of both copies at their concurrent rates: after one copy ends, the rest of the other counts at the combined
-/// rate of both, not at its faster rate alone. `h2d`, `d2h`: time of each alone. `h2d_end`, `d2h_end`: when each ends
-/// if both start together.
+/// Returns the time of both copies at the rates that they have while both run: after one copy ends, the rest of the
+/// other is counted at the combined rate of both, not at its faster rate alone. `h2d`, `d2h`: time of each copy alone.
+/// `h2d_end`, `d2h_end`: end of each copy if both start together.
 double time_at_both_rates(double h2d, double d2h, double h2d_end, double d2h_end);
 
 /// The bottleneck: the kernel, an arrangement of both copies, or a measured pipeline that was faster.
@@ -37,20 +37,19 @@ constexpr auto texts_of(LimitSource) {
 struct Bound {
   double seconds = 0;
   LimitSource by = LimitSource::whole;
-  bool is_of_kernel = false;  ///< the kernel takes longer than both copies; otherwise the link is the bottleneck
+  bool is_of_kernel = false;  ///< whether the kernel, not the link, is the bottleneck
 };
 
-/// Least makespan of any pipeline over these stages: the kernel or the fastest arrangement of both copies, whichever
-/// is longer. With one copy engine the copies take turns. `fastest`: the best measured makespan over the same stages,
-/// which replaces the bound if it is lower.
+/// Returns the shortest possible makespan of a pipeline over these stages: the time of the kernel or of the fastest
+/// arrangement of both copies, whichever is longer. With one copy engine the copies take turns. `fastest`: the best
+/// measured makespan over the same stages, which replaces the bound if it is lower.
 Bound lower_bound(const Stages& stages, unsigned copy_engines,
                   double fastest = std::numeric_limits<double>::infinity());
 
-/// Fraction of the limit that a time reaches: limit / seconds, at most 1. A measured time below its limit counts as
-/// 1.
+/// Returns limit / seconds, the fraction of the limit that a time reaches. A measured time below its limit counts as 1.
 double share_of_limit(double limit, double seconds);
 
-/// Fraction of the possible overlap achieved: (serial - pipeline) / (serial - bound). 0 if nothing can overlap.
+/// Returns the achieved part of the possible overlap: (serial - pipeline) / (serial - bound); 0 if none is possible.
 double hidden_fraction(double serial, double pipeline, double bound);
 
 }  // namespace xferbench::model

@@ -10,8 +10,8 @@ namespace xferbench::model {
 
 namespace {
 
-/// Prior weights, as equivalent numbers of measurements: of the initial model error, and of the error over all families
-/// when the error of one family is estimated.
+/// Prior weights, as equivalent numbers of measurements. kWeightOfGuess is the weight of the initial model error;
+/// kWeightOfAll is the weight of the error over all families when the error of one family is estimated.
 constexpr double kWeightOfGuess = 2;
 constexpr double kWeightOfAll = 2;
 
@@ -46,7 +46,7 @@ std::size_t CandidateSearch::most() const {
   return std::min(runners_.size(), std::clamp(share, policy_.least, std::max(policy_.least, policy_.most)));
 }
 
-/// Number of new configurations that may still be tried.
+/// Returns the number of new configurations that may still be tried.
 std::size_t CandidateSearch::left() const {
   const auto tried =
       static_cast<std::size_t>(std::ranges::count_if(runners_, [](const Runner& r) { return !r.fresh(); }));
@@ -57,7 +57,7 @@ void CandidateSearch::record(std::size_t index, double median, const std::option
   Runner& runner = runners_.at(index);
   ++runner.rounds;
   runner.median = median;
-  // Too few samples for an interval: assume the model error around the median.
+  // Without enough samples for an interval, the model error around the median serves as the interval.
   runner.interval = interval.value_or(Interval{median * (1 - policy_.model_error), median * (1 + policy_.model_error)});
   runner.interval.low = std::max(runner.interval.low, std::numeric_limits<double>::min());
   learn();
@@ -70,8 +70,8 @@ void CandidateSearch::fail(std::size_t index) {
   learn();
 }
 
-/// Estimates bias and error per family, because a model may be good for one family and bad for another. A family's bias
-/// is fitted to the ratios that its error is estimated from, so it costs a degree of freedom.
+/// Estimates bias and error of each family, because a model may be good for one family and bad for another. The bias of
+/// a family is fitted to the same ratios from which its error is estimated, so it costs a degree of freedom.
 void CandidateSearch::learn() {
   for (auto& [name, family] : families_) family = {};
   for (const Runner& r : runners_) {
@@ -97,7 +97,7 @@ void CandidateSearch::learn() {
     if (r.rounds == 0) continue;
     Family& family = families_[r.prediction.family];
     const double residual = r.log_ratio() - family.bias;
-    const double of_model = std::max(0.0, residual * residual - r.half_width() * r.half_width());  // without noise
+    const double of_model = std::max(0.0, residual * residual - r.half_width() * r.half_width());  // minus noise
     family.squares += of_model;
     of_all += of_model;
     ++weight;
@@ -120,19 +120,19 @@ double CandidateSearch::corrected(std::size_t index) const {
   return prediction.seconds * std::exp(families_.at(prediction.family).bias);
 }
 
-/// Whether a family had two failures and no success.
+/// Whether the configuration's family has had at least two failures and no success.
 bool CandidateSearch::hopeless(const Runner& runner) const {
   const Family& family = families_.at(runner.prediction.family);
   return family.measured == 0 && family.failed >= 2;
 }
 
-/// The shortest plausible time, `reach` errors below the corrected prediction.
+/// Returns the shortest plausible time in seconds: policy_.reach model errors below the corrected prediction.
 double CandidateSearch::optimistic(std::size_t index) const {
   const double error = families_.at(runners_[index].prediction.family).error;
   return corrected(index) * std::exp(-policy_.reach * error);
 }
 
-/// Indices of the configurations that satisfy `wanted`, by ascending rank.
+/// Returns the indices of the configurations that satisfy `wanted`, sorted by ascending rank(index).
 std::vector<std::size_t> CandidateSearch::ranked(const std::function<bool(const Runner&)>& wanted,
                                                  const std::function<double(std::size_t)>& rank) const {
   std::vector<std::size_t> found;
@@ -168,7 +168,7 @@ std::vector<std::size_t> CandidateSearch::next() const {
   return batch;
 }
 
-/// The best prediction of every family, so that a model error for one family does not hide it; then the best overall.
+/// Returns the best prediction of every family, in case the model is wrong about one family; then the best overall.
 std::vector<std::size_t> CandidateSearch::first_batch() const {
   const auto order = ranked([this](const Runner& r) { return r.fresh() && !hopeless(r); },
                             [this](std::size_t i) { return runners_[i].prediction.seconds; });
@@ -185,7 +185,7 @@ std::vector<std::size_t> CandidateSearch::first_batch() const {
   return chosen;
 }
 
-/// Unmeasured configurations that could still beat the best measured one, most promising first.
+/// Returns the unmeasured configurations that could still beat the best measured one, most promising first.
 std::vector<std::size_t> CandidateSearch::promising() const {
   const double best = runners_[*leader()].median * (1 - policy_.worthwhile);
   const auto rank = [this](std::size_t i) { return optimistic(i); };
@@ -195,8 +195,8 @@ std::vector<std::size_t> CandidateSearch::promising() const {
   return found;
 }
 
-/// Configurations whose intervals overlap that of the best, if more than `finalists` are tied and the best's interval
-/// is too wide: more samples may separate them.
+/// Returns the configurations whose intervals overlap that of the best, because more samples may separate them. Only if
+/// more than `finalists` are tied and the interval of the best is too wide.
 std::vector<std::size_t> CandidateSearch::undecided() const {
   const std::size_t best = *leader();
   const std::vector<std::size_t> close = standing();

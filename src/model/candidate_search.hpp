@@ -13,51 +13,51 @@
 
 namespace xferbench::model {
 
-/// Prediction for an unmeasured configuration.
+/// A model's prediction for one configuration.
 struct Prediction {
   double seconds = 0;
-  std::string family;  ///< configurations with a similar model error: one strategy
+  std::string family;  ///< configurations of one family (strategy) have similar model errors
 };
 
-/// Errors and margins are fractions of the predicted or measured time that they apply to.
+/// Settings of the search. Errors and margins are fractions of the predicted or measured time that they apply to.
 struct CandidateSearchPolicy {
-  double model_error = 0.03;   ///< of a prediction within a measured family; initial estimate
+  double model_error = 0.03;   ///< initial estimate of a prediction's error within a measured family
   double family_error = 0.10;  ///< additional error for a family that has not been measured
   double reach = 3;  ///< measure a candidate if it would be the best at this many errors below its prediction ...
   double worthwhile = 0.005;  ///< ... by more than this fraction
-  double clearly = 0.01;   ///< drop a candidate whose interval lies above that of the best by more than this fraction
-  double share = 0.2;      ///< maximum fraction of the configurations to measure ...
-  std::size_t least = 8;   ///< ... but at least this many ...
-  std::size_t most = 200;  ///< ... and at most this many; the least promising are left out
-  std::size_t batch = 6;   ///< new configurations per round
-  std::size_t rounds = 2;  ///< maximum rounds that measure a near-best candidate, if there are more than `finalists`
-  std::size_t finalists = 6;  ///< this many near-best candidates need no further rounds
+  double clearly = 0.01;      ///< drop a candidate whose interval lies more than this fraction above that of the best
+  double share = 0.2;         ///< maximum fraction of the configurations to measure ...
+  std::size_t least = 8;      ///< ... but at least this many ...
+  std::size_t most = 200;     ///< ... and at most this many; the least promising are left out
+  std::size_t batch = 6;      ///< number of new configurations per round, the set that next() returns
+  std::size_t rounds = 2;     ///< maximum rounds that measure a near-best candidate, if there are more than `finalists`
+  std::size_t finalists = 6;  ///< so few near-best candidates are not measured again
 };
 
 class CandidateSearch {
  public:
-  /// Predictions that are not positive and finite are replaced by the slowest valid one.
+  /// Replaces predictions that are not positive and finite by the slowest valid prediction.
   explicit CandidateSearch(std::vector<Prediction> predictions, const CandidateSearchPolicy& policy = {});
 
-  /// Configurations to measure next, together. First the ones with the best predictions, of each family and overall.
-  /// Then the ones whose corrected predictions could beat the best measured one. Then, once more, the ones that are
-  /// tied with the best, if more than `finalists` are tied and the best's interval is wide. Includes the best measured
+  /// Returns the configurations to measure next, together. First come those with the best predictions, of each family
+  /// and overall. Then those whose corrected predictions could beat the best measured one. Then, once more, those tied
+  /// with the best, if more than `finalists` are tied and the interval of the best is wide. Includes the best measured
   /// one as a reference. Empty when the search is over. Each returned index must then be passed to record() or fail().
   [[nodiscard]] std::vector<std::size_t> next() const;
   [[nodiscard]] bool over() const { return next().empty(); }
 
-  /// Median and interval over all samples of the configuration so far, in seconds. Call once per round.
+  /// Records the median and interval over all samples of a configuration so far, in seconds. Called once per round.
   void record(std::size_t index, double median, const std::optional<Interval>& interval);
-  /// The configuration cannot be measured. A family with two failures and no success is not tried again.
+  /// Records that a configuration cannot be measured. A family with two failures and no success is not tried again.
   void fail(std::size_t index);
 
   [[nodiscard]] std::size_t measured() const;  ///< number of recorded configurations
   [[nodiscard]] std::size_t most() const;      ///< maximum number of configurations recorded or failed
-  /// Configuration with the lowest median; nothing before the first record.
+  /// Returns the configuration with the lowest median; nothing before the first record().
   [[nodiscard]] std::optional<std::size_t> leader() const;
-  /// Measured configurations that are not clearly slower than the leader, best first. May be more than `finalists`.
+  /// Returns the measured configurations not clearly slower than the leader, best first; may be more than `finalists`.
   [[nodiscard]] std::vector<std::size_t> standing() const;
-  /// Prediction in seconds, times the bias (measured over predicted) of its family.
+  /// Returns the prediction in seconds, times the bias (measured over predicted time) of its family.
   [[nodiscard]] double corrected(std::size_t index) const;
 
  private:
@@ -71,7 +71,7 @@ class CandidateSearch {
     [[nodiscard]] double log_ratio() const;   ///< log of measured over predicted
     [[nodiscard]] double half_width() const;  ///< half the logarithm of the interval's upper end over its lower end
   };
-  /// Model error of a family, in logarithms.
+  /// Model error of one family of configurations, in logarithms of measured over predicted time.
   struct Family {
     std::size_t measured = 0;
     std::size_t failed = 0;

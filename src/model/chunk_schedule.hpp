@@ -1,4 +1,4 @@
-// Cuts a payload into chunks that several workers take one after another: equal chunks, or small ones at the ends,
+// Cuts a payload into chunks that several workers take one after another. The chunks are equal, or small at the ends,
 // where waiting for a full chunk would leave a worker idle. A pure function.
 #pragma once
 
@@ -11,17 +11,17 @@ namespace xferbench::model {
 
 struct ChunkRules {
   std::size_t most = 1;     ///< maximum elements per chunk
-  std::size_t least = 1;    ///< size at which growing starts and shrinking ends, at most `most`
-  std::size_t page = 1;     ///< number of elements that chunk beginnings, `most` and `least` are multiples of
-  std::size_t abreast = 1;  ///< chunks processed concurrently; together they form a round
-  /// Size ratio of consecutive rounds while chunks grow, and its inverse while they shrink; above 1. A producer that
-  /// is c times as fast as its consumer keeps the consumer busy for ratios up to c.
+  std::size_t least = 1;    ///< size at which growing starts and at which shrinking ends; at most `most`
+  std::size_t page = 1;     ///< elements per page; `most`, `least` and the chunks' beginnings are whole pages
+  std::size_t abreast = 1;  ///< number of chunks processed concurrently, which form a round
+  /// Size ratio of consecutive rounds while chunks grow, and its inverse while they shrink; above 1. A producer that is
+  /// c times as fast as its consumer keeps the consumer busy if the ratio is at most c.
   double taper = 2;
   bool grow = false;    ///< start with chunks of `least` elements
   bool shrink = false;  ///< limit each chunk so that the rest can follow in shrinking rounds
 };
 
-/// Chunks that cover `elements` in order, without gaps. All but the last are whole pages; none is empty.
+/// Returns chunks that cover `elements` in order, without gaps. All but the last are whole pages; none is empty.
 std::vector<Chunk> chunk_schedule(std::size_t elements, const ChunkRules& rules);
 
 }  // namespace xferbench::model

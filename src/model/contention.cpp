@@ -60,7 +60,7 @@ Contention::Contention(std::size_t gpus, std::span<const ConcurrentPair> pairs)
   }
 }
 
-/// Finds connected groups by depth-first search.
+/// Finds the groups of GPUs that are connected by shared bottlenecks, by depth-first search.
 void Contention::connect() {
   constexpr auto kNone = static_cast<std::size_t>(-1);
   groups_.assign(gpus_, kNone);

@@ -11,7 +11,8 @@ namespace {
 constexpr std::array<std::size_t, 4> kDepths{2, 3, 4, 8};
 constexpr std::uint64_t kMostChunks = 4096;  // more chunks cost far more than they save
 
-/// Fits a stage's cost to the times of `bytes` in one piece and in `pieces`; the extra time is the cost per operation.
+/// Fits the cost of a stage to the times of `bytes` in one piece and in `pieces` pieces. The difference of the two
+/// times is the cost of the additional operations.
 Cost cost_of(double bytes, double one, double in_pieces, std::size_t pieces) {
   const double more = pieces > 1 ? std::max(0.0, (in_pieces - one) / static_cast<double>(pieces - 1)) : 0;
   const double per_operation = std::min(more, one);
@@ -44,7 +45,7 @@ double exchange_time(const ExchangeStages& stages, std::uint64_t bytes, const Ex
   for (std::uint64_t done = 0; done < bytes; done += shape.chunk) {
     arrangement.chunks.push_back(static_cast<double>(std::min(shape.chunk, bytes - done)));
   }
-  // The pipeline model applies to any three stages in sequence; the message takes the kernel's place.
+  // The pipeline model applies to any three stages in sequence. Here the message takes the place of the kernel.
   return stages.handoff + makespan({.h2d = stages.d2h,
                                     .kernel = stages.message,
                                     .d2h = stages.h2d,

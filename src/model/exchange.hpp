@@ -1,5 +1,5 @@
-// Model of a transfer between GPUs of two processes, staged through both hosts in chunks: its duration, and the best
-// chunk size. Pure functions; times in seconds. Formulas: docs/lab/exchange.md, "The model".
+// Models a transfer between GPUs of two processes that is staged through both hosts in chunks. Predicts its duration
+// and finds the best chunk size. Pure functions; times in seconds. Formulas: docs/lab/exchange.md, "The model".
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,8 @@ struct ExchangeStages {
   double handoff = 0;  ///< seconds from the end of a stage until the host starts the next
 };
 
-/// Measured times: `bytes` through each stage in one piece and in `pieces`, and a few bytes through all three (tiny).
+/// Measured times: of `bytes` through each stage, in one piece and in `pieces` pieces, and of a few bytes through all
+/// three stages (`tiny`).
 struct ExchangeTimes {
   double bytes = 0;
   std::size_t pieces = 1;
@@ -31,24 +32,24 @@ struct ExchangeTimes {
 };
 [[nodiscard]] ExchangeStages fit_exchange_stages(const ExchangeTimes& times);
 
-/// Chunk size in bytes, and number of chunk slots on each side.
+/// Chunk size in bytes, and number of chunk slots in the memory of each host.
 struct ExchangeShape {
   std::uint64_t chunk = 0;
   std::size_t depth = 0;
   friend bool operator==(const ExchangeShape&, const ExchangeShape&) = default;
 };
 
-/// Seconds from the start of the first copy to the end of the last. A D2H copy into a slot waits for the message that
-/// emptied the slot; a message into a slot waits for the H2D copy out of it.
+/// Returns the seconds from the start of the first copy to the end of the last copy. A D2H copy into a slot waits for
+/// the message that emptied the slot; a message into a slot waits for the H2D copy out of the slot.
 [[nodiscard]] double exchange_time(const ExchangeStages& stages, std::uint64_t bytes, const ExchangeShape& shape);
 
 inline constexpr std::uint64_t kShortestExchangeChunk = std::uint64_t{64} << 10;
 inline constexpr std::uint64_t kLongestExchangeChunk = std::uint64_t{64} << 20;
-/// Maximum bytes of all slots of one side if best_exchange_shape() chooses both fields; two slots may exceed it.
+/// Maximum bytes of all slots of one host if best_exchange_shape() chooses both fields. Two slots may exceed it.
 inline constexpr std::uint64_t kMostExchangeMemory = std::uint64_t{128} << 20;
 
-/// The shape with the least predicted time; among those within 1 %, the one with the least memory. Nonzero fields of
-/// `given` are kept.
+/// Returns the shape with the least predicted time; among shapes within 1 % of it, the one with the least memory.
+/// Fields of `given` that are not 0 are kept.
 [[nodiscard]] ExchangeShape best_exchange_shape(const ExchangeStages& stages, std::uint64_t bytes,
                                                 const ExchangeShape& given = {});
 

@@ -13,9 +13,9 @@ namespace xferbench::model {
 /// Deviations from the group's median below this fraction are not outliers.
 inline constexpr double kOutlierMargin = 0.05;
 
-/// Indices of the members that certainly deviate from the group's median: by more than the margin, and with the whole
-/// interval on one side of the median. Members without an interval never count. Empty for fewer than three members,
-/// where the outlier cannot be identified.
+/// Returns the indices of the members that certainly deviate from the group's median: by more than the margin, and with
+/// their whole interval on one side of the median. Members without an interval are never outliers. Empty for fewer than
+/// three members, because then it is unknown which member is the outlier.
 std::vector<std::size_t> group_outliers(std::span<const Estimate> group);
 
 }  // namespace xferbench::model

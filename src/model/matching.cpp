@@ -10,8 +10,8 @@ namespace xferbench::model {
 
 std::size_t tournament_rounds(int n) { return n < 2 ? 0 : static_cast<std::size_t>(n % 2 == 0 ? n - 1 : n); }
 
-/// The circle method: all but the last are on a circle that rotates by one each round, and each meets the participant
-/// opposite. If n is odd, the last is a dummy.
+/// Uses the circle method: all participants but the last are on a circle that rotates by one each round, and each meets
+/// the participant opposite. If n is odd, the last participant is a dummy.
 Matching tournament_round(int n, std::size_t round) {
   Matching matching;
   if (round >= tournament_rounds(n)) return matching;
@@ -53,7 +53,7 @@ Matching sampled_round(int n, std::size_t round, std::uint64_t seed) {
   if (round >= sampled_rounds(n)) return {};
   std::vector<int> numbers(static_cast<std::size_t>(n));
   std::iota(numbers.begin(), numbers.end(), 0);
-  // Not std::shuffle, whose result depends on the library: all ranks must get the same order.
+  // The result of std::shuffle depends on the library, but all ranks must get the same order.
   std::mt19937_64 random(seed);
   for (std::size_t left = numbers.size(); left > 1; --left) std::swap(numbers[left - 1], numbers[random() % left]);
   Matching matching = tournament_round(n, round);

@@ -1,5 +1,5 @@
-// Pairings of n participants in rounds. In each round everyone has at most one partner, so no link is used twice.
-// Pure functions. Formulas: docs/scenarios/exchange.md, "Rounds".
+// Divides the pairs among n participants into rounds. A participant has at most one partner per round, so no link is
+// used twice. Pure functions. Formulas: docs/scenarios/exchange.md, "Rounds".
 #pragma once
 
 #include <cstddef>
@@ -13,20 +13,20 @@ struct Pair {
   int second = 0;
   friend bool operator==(const Pair&, const Pair&) = default;
 };
-/// Disjoint pairs.
+/// The pairs of one round; each participant is in at most one of them.
 using Matching = std::vector<Pair>;
 
-// For n participants numbered from 0. Rounds are numbered from 0; fewer than two participants have none.
+// In all functions the n participants and the rounds are numbered from 0. Fewer than two participants have no rounds.
 
-/// Round robin: all pairs once, in n - 1 rounds, or n if n is odd and one participant pauses in each.
+/// Round robin: every pair meets once. Needs n - 1 rounds, or n if n is odd; then one participant pauses in each round.
 [[nodiscard]] std::size_t tournament_rounds(int n);
 [[nodiscard]] Matching tournament_round(int n, std::size_t round);
 
-/// Ring: each with the next, and the last with the first. Two rounds, three if n is odd, one if n is 2.
+/// Ring: each participant meets the next, and the last the first. Needs two rounds; three if n is odd, one if n is 2.
 [[nodiscard]] std::size_t ring_rounds(int n);
 [[nodiscard]] Matching ring_round(int n, std::size_t round);
 
-/// Rounds of a tournament with shuffled numbers (by seed): each participant meets about log2(n) others.
+/// The first rounds of a round robin with shuffled participants (by `seed`): each meets about log2(n) others.
 [[nodiscard]] std::size_t sampled_rounds(int n);
 [[nodiscard]] Matching sampled_round(int n, std::size_t round, std::uint64_t seed);
 

@@ -16,7 +16,7 @@ struct BusySpan {
   double end = 0;
 };
 
-/// The activities of some rows, merged where they overlap or touch, sorted by begin.
+/// Returns the activities of the given rows, sorted by begin, and merged where they overlap or touch.
 std::vector<BusySpan> busy_spans(const Trace& trace, std::initializer_list<Row> rows) {
   std::vector<BusySpan> all;
   for (const Activity& a : trace.activities) {

@@ -1,4 +1,4 @@
-// One operation on an engine, for models that step through time. Pure; times in seconds.
+// One operation on an engine, for models that advance through time step by step. Pure; times in seconds.
 #pragma once
 
 #include <limits>
@@ -13,8 +13,8 @@ struct Concurrent {
   bool moves_payload = false;
 };
 
-/// Remaining phases of an operation: engine preparation, then overhead, then payload. A copy in the opposite
-/// direction slows the overhead while it runs, and the payload while it moves payload.
+/// The remaining phases of an operation on an engine: preparation of the engine, then overhead, then payload. A copy in
+/// the opposite direction slows the overhead while that copy runs, and the payload while that copy moves payload.
 class Operation {
  public:
   Operation() = default;  ///< no operation: the engine is idle
@@ -36,7 +36,7 @@ class Operation {
     if (!running()) return false;
     const double whole = remaining(other);
     double& phase = preparation_ > 0 ? preparation_ : overhead_ > 0 ? overhead_ : payload_;
-    // A phase that ends now must end exactly, regardless of rounding.
+    // If the phase ends now, the rest must be exactly 0, regardless of rounding.
     phase = whole <= seconds ? 0 : phase * (1 - seconds / whole);
     if (preparation_ > 0 || overhead_ > 0 || payload_ > 0) return false;
     cost_ = nullptr;

@@ -17,8 +17,8 @@ constexpr double kRequest = 16 + kAround;
 // Completions have no address: a header of three double words (2.2.9).
 constexpr double kCompletion = 12 + kAround;
 
-/// Bytes per second and direction after line encoding: 128b/130b from 8 GT/s on (4.2.2), 8b/10b before (4.2.1). 0 for
-/// generation 6 and later, whose flits have a different overhead.
+/// Returns bytes per second and direction after line encoding: 128b/130b from 8 GT/s on (4.2.2), 8b/10b before (4.2.1).
+/// 0 for generation 6 and later, whose flits have another overhead.
 double lane_rate(const Environment::Pcie& link) {
   constexpr std::array<double, 6> kTransfers{0, 2.5e9, 5e9, 8e9, 16e9, 32e9};  // transfers per second and lane
   if (link.generation >= kTransfers.size()) return 0;
@@ -30,8 +30,8 @@ double lane_rate(const Environment::Pcie& link) {
 
 PciePackets pcie_packets(const Environment::Pcie& link) {
   if (link.max_payload == 0 || link.max_read_request == 0) return {};
-  // A GPU may use smaller requests than permitted: an H200 permitted 4096 bytes sent 0.094 bytes to the host per byte
-  // read, by NVML's counters, which corresponds to requests of 256.
+  // A GPU may use smaller requests than permitted. By NVML's counters, an H200 that was permitted 4096 bytes sent 0.094
+  // bytes to the host per byte read, which corresponds to requests of 256 bytes.
   constexpr unsigned kAsksFor = 256;
   return {link.max_payload, std::min(link.max_read_request, kAsksFor), link.max_read_request};
 }
@@ -49,7 +49,7 @@ PcieLimits pcie_limits(const std::optional<Environment::Pcie>& link) {
   const double rate = lane_rate(*link);
   const PcieCost cost = pcie_cost(*link);
   const double h2d = rate / cost.completions;
-  // Bytes on the busier direction per byte of payload each way.
+  // Bytes on the busier direction of the link per byte of payload, if as much payload moves in each direction.
   const double each_way = rate / std::max(cost.completions, cost.requests + cost.writes);
   return {.h2d = h2d, .d2h = rate / cost.writes, .both = 2 * each_way};
 }

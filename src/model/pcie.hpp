@@ -1,5 +1,5 @@
-// Payload rate of a PCIe link after packet overhead. Pure functions. Derivation and omissions: docs/lab/memcpy.md,
-// "The PCIe limit".
+// Computes the payload rate of a PCIe link from its packet overhead. Pure functions. Derivation and omissions:
+// docs/lab/memcpy.md, "The PCIe limit".
 #pragma once
 
 #include <optional>
@@ -8,19 +8,19 @@
 
 namespace xferbench::model {
 
-/// Bytes of payload per packet, and bytes per read request. Configuration space gives the maximum payload and the
-/// maximum read request, but not the GPU's actual request size. The latter is taken as 256 if permitted, because the
-/// rates of an H200 that copies both ways fit that size. Without configuration data, payloads are assumed to be 256
-/// as well, a common value.
+/// Bytes of payload per packet, and bytes per read request. Configuration space gives the maximum of both, but not the
+/// size of the GPU's actual requests. That size is assumed to be 256 if permitted, because the rates of an H200 that
+/// copies in both directions fit it. Without configuration data the payload is assumed to be 256 as well, a common
+/// value.
 struct PciePackets {
   unsigned payload = 256;
-  unsigned read_request = 256;              ///< always an assumption
-  std::optional<unsigned> allowed_request;  ///< maximum read request; absent: `payload` is assumed, too
+  unsigned read_request = 256;              ///< actual request size in bytes; always an assumption
+  std::optional<unsigned> allowed_request;  ///< maximum read request; nothing: `payload` is assumed, too
 };
 PciePackets pcie_packets(const Environment::Pcie& link);
 
-/// Bytes on the link per byte of payload. Data to the GPU arrives as completions of the GPU's read requests, which
-/// use the other direction; data from the GPU goes as memory writes.
+/// Bytes on the link per byte of payload. Data to the GPU arrives as completions of read requests, which the GPU sends
+/// in the other direction; data from the GPU is sent as memory writes.
 struct PcieCost {
   double completions = 1;  ///< toward the GPU, per H2D byte
   double requests = 0;     ///< toward the host, per H2D byte
@@ -34,7 +34,7 @@ struct PcieLimits {
   double d2h = 0;
   double both = 0;  ///< both directions, with equal traffic each way; writes share lanes with read requests
 };
-/// All 0 for an unknown link and for generations 6 and later.
+/// Returns the limits of a link; all are 0 for an unknown link and for generations 6 and later.
 PcieLimits pcie_limits(const std::optional<Environment::Pcie>& link);
 
 }  // namespace xferbench::model

@@ -20,7 +20,7 @@ constexpr std::array<Stage, 3> kStages{in, work, out};
 
 double total(const std::vector<double>& chunks) { return std::accumulate(chunks.begin(), chunks.end(), 0.0); }
 
-/// Submission time and order of each operation.
+/// Computes when, and in which order, the host submits each operation.
 class Submission {
  public:
   Submission(const StageCosts& costs, const Arrangement& a) {
@@ -75,8 +75,8 @@ class Schedule {
     return stage == in ? costs_.h2d : stage == work ? costs_.kernel : costs_.d2h;
   }
 
-  /// When the result of stage `from` for the chunk `distance` earlier is available to stage `to`; 0 without a
-  /// dependency.
+  /// Returns the time at which the result of stage `from` for the chunk `distance` places earlier is available to stage
+  /// `to`; 0 if there is no such dependency.
   [[nodiscard]] double end(Stage from, Stage to, std::size_t chunk, std::size_t distance) const {
     if (distance == 0 || chunk < distance) return 0;
     return handed_over(from, to, chunk - distance);
@@ -88,10 +88,10 @@ class Schedule {
     const Handoff& h = costs_.handoff;
     if (from == work) return h.kernel_to_copy;
     if (to == work) return h.copy_to_kernel;
-    return costs_.copy_engines < 2 ? 0 : h.copy_to_copy;  // with one engine there is no handoff
+    return costs_.copy_engines < 2 ? 0 : h.copy_to_copy;  // a single copy engine needs no handoff between its copies
   }
 
-  /// Earliest start of the next operation of a stage; kNever if a dependency has not ended or no operation is left.
+  /// Returns the earliest start of a stage's next operation; kNever if a dependency has not ended or none is left.
   [[nodiscard]] double ready(Stage stage) const {
     const std::size_t i = ends_[stage].size();
     if (i >= arrangement_.chunks.size() || engines_[stage].running()) return kNever;
@@ -112,7 +112,7 @@ class Schedule {
     engines_[stage] = {cost(stage), arrangement_.chunks[chunk], stage == work ? 0 : take_up(stage, chunk)};
   }
 
-  /// Stream switch time in seconds before a copy engine can start this copy.
+  /// Returns the seconds that the copy engine needs to switch streams before this copy can start; 0 without a switch.
   double take_up(Stage stage, std::size_t chunk) {
     CopyEngine& engine = copy_engine(stage);
     const std::size_t stream = arrangement_.streams > 0 ? chunk % arrangement_.streams : stage;
@@ -137,7 +137,7 @@ class Schedule {
     return stage == work ? Concurrent{} : engines_[stage == in ? out : in].concurrent();
   }
 
-  /// Advances to the next end of a phase or the next possible start.
+  /// Advances the simulated time to the next end of a phase or to the next possible start of an operation.
   void advance() {
     const std::array<Concurrent, 3> others{concurrent(in), concurrent(work), concurrent(out)};
     double step = kNever;
@@ -184,18 +184,18 @@ Arrangement with_slots(Arrangement a, std::size_t slots) {
   return a;
 }
 
-/// Times of the payload in one piece through each stage, and the least time of both directions together: their
-/// payloads at concurrent rates, after the shorter overhead, during which nothing moves. The rest of the longer
-/// overhead may overlap the other direction's payload without slowing it.
+/// Returns the times of the payload in one piece through each stage, and the least time of both directions together.
+/// For the latter, nothing moves during the shorter of the two overheads; then both payloads move at their concurrent
+/// rates. The rest of the longer overhead may overlap the other direction's payload without slowing it.
 Stages least_times(const StageCosts& costs, double bytes) {
   const auto alone = [bytes](const Cost& c) { return c.per_operation + bytes * c.per_byte; };
   const auto copied = [&](const Cost& c) { return costs.start + alone(c); };
   const double in = bytes * costs.h2d.per_byte;
   const double out = bytes * costs.d2h.per_byte;
-  // Both move at their duplex rates until the first one ends.
+  // Both directions move payload at their duplex rates until the first of them ends.
   const double first = std::min(in / costs.h2d.duplex_rate, out / costs.d2h.duplex_rate);
   const double rest = std::max(in - first * costs.h2d.duplex_rate, out - first * costs.d2h.duplex_rate);
-  const double both = std::min(in + out, first + rest);  // taking turns can be faster
+  const double both = std::min(in + out, first + rest);  // one direction after the other can be faster
   return {copied(costs.h2d), alone(costs.kernel), copied(costs.d2h),
           costs.start + std::min(costs.h2d.per_operation, costs.d2h.per_operation) + both};
 }
@@ -227,8 +227,8 @@ Losses explain(const StageCosts& costs, const Arrangement& arrangement, double m
     const double added = with_effect[i] - explained;
     *parts[i] = added > kRounding ? added : 0;
     explained += *parts[i];
-    // If an effect makes the whole faster (fewer slots can reduce interference of the directions), the saving is
-    // subtracted from the losses before it.
+    // An effect may make the whole pipeline faster: fewer slots can reduce the interference of the two directions. Then
+    // the saving is subtracted from the losses before it.
     for (std::size_t j = i; j-- > 0;) {
       const double back = std::clamp(explained - std::max(with_effect[i], measured_limit), 0.0, *parts[j]);
       *parts[j] -= back;

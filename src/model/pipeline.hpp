@@ -8,11 +8,11 @@
 
 namespace xferbench::model {
 
-/// Cost of one stage for a single chunk; no value is negative.
+/// Cost of one stage for a single chunk, in seconds unless noted; no value is negative.
 struct Cost {
-  double per_operation = 0;  ///< engine time besides the payload
+  double per_operation = 0;  ///< engine time in addition to the time for the payload
   double per_byte = 0;
-  // These apply to a copy while a copy in the opposite direction runs. They may differ between H2D and D2H.
+  // The duplex values apply to a copy while a copy in the opposite direction runs. They may differ between H2D and D2H.
   double duplex_rate = 1;      ///< rate while the other copy moves payload, relative to alone; in (0, 1]
   double duplex_overhead = 1;  ///< per_operation while the other copy runs, relative to alone; at least 1
 };
@@ -31,15 +31,15 @@ struct StageCosts {
   Cost kernel;
   Cost d2h;
   Handoff handoff{};
-  double stream_switch = 0;   ///< delay of a copy engine that continues with another stream
+  double stream_switch = 0;   ///< seconds by which a switch to another stream delays a copy engine
   double start = 0;           ///< fixed cost of a pass in seconds: no H2D copy starts earlier in the pass
   unsigned copy_engines = 2;  ///< with 1, the two directions take turns
-  double submit_h2d = 0;      ///< host time per call; 0 if submission is hidden, for example by a gate
+  double submit_h2d = 0;      ///< host seconds per call; 0 if submission is hidden, for example by a gate
   double submit_kernel = 0;
   double submit_d2h = 0;
 };
 
-/// The chunks and their dependencies, besides the order H2D copy, kernel, D2H copy of each chunk; 0: no dependency.
+/// The chunks, and the dependencies besides each chunk's order of H2D copy, kernel, D2H copy; 0: no dependency.
 struct Arrangement {
   std::vector<double> chunks;        ///< bytes per chunk
   std::size_t h2d_after_d2h = 0;     ///< the H2D copy of chunk i waits for the D2H copy of chunk i - this
@@ -49,28 +49,28 @@ struct Arrangement {
   std::size_t wave = 1;              ///< chunks submitted together, stage by stage; 1: chunk by chunk ("depth first")
 };
 
-/// Seconds from the first call (from the start of the first copy if submission is hidden) to the end of the last D2H
-/// copy. Simulates starts and ends by the rules of the simulated device, in O(chunks).
+/// Returns the seconds from the first call (from the start of the first copy if submission is hidden) to the end of the
+/// last D2H copy. Simulates starts and ends by the rules of the simulated device, in O(chunks).
 double makespan(const StageCosts& costs, const Arrangement& arrangement);
 
-/// Lower bound for every arrangement: the payload through each stage in one piece, and both directions together at
-/// their concurrent rates.
+/// Returns a lower bound for the makespan of every arrangement: the longest of the times of the payload through each
+/// stage in one piece, and of both directions together at their concurrent rates.
 double lower_bound(const StageCosts& costs, double bytes);
 
-/// Decomposition of a measured makespan, which is the sum of `limit` and all later fields except `contention`.
+/// Decomposes a measured makespan, in seconds. It is the sum of `limit` and all later fields except `contention`.
 struct Losses {
-  double limit = 0;        ///< `measured_limit` of explain()
+  double limit = 0;        ///< lower bound of the makespan: argument `measured_limit` of explain()
   double contention = 0;   ///< part of `limit`: copies slowing each other, if the link is the bottleneck
   double fill_drain = 0;   ///< pipeline start and end, when not all engines have work
-  double overhead = 0;     ///< cost per operation besides the payload, pauses, handoffs
+  double overhead = 0;     ///< costs per operation in addition to the payload, pauses, handoffs
   double slots = 0;        ///< waiting for a free buffer slot
   double submission = 0;   ///< waiting for the host's submission
   double unexplained = 0;  ///< measured minus modelled; may be negative
 };
 
-/// Effects are enabled one at a time in the order of Losses, and each is charged the time it adds. No loss is
-/// negative: if an effect saves time, the saving reduces the losses before it. `unexplained` is the error of the
-/// whole model.
+/// Splits a measured makespan. Enables the model's effects one at a time, in the order of Losses, and charges each for
+/// the time that it adds. No loss is negative: if an effect saves time, the saving reduces the losses before it.
+/// `unexplained` is the error of the whole model.
 Losses explain(const StageCosts& costs, const Arrangement& arrangement, double measured_makespan,
                double measured_limit);
 

@@ -1,5 +1,5 @@
-// Decides which of two measured times is shorter, or that this is unknown. All comparisons of results use this file.
-// Pure functions. docs/lab/findings.md, "Decided or not".
+// Decides which of two measured times is shorter, or that this is undecided. All comparisons of results use this file.
+// Pure functions. Explained in docs/lab/findings.md, "Decided or not".
 #pragma once
 
 #include <cstddef>
@@ -16,35 +16,36 @@ namespace xferbench::model {
 /// overlap, because they were measured at different moments and intervals do not cover changes in between.
 inline constexpr double kAlike = 0.01;
 
-/// A median and its 95 % confidence interval, if there is one.
+/// A median and, if known, its 95 % confidence interval.
 struct Estimate {
   double value = 0;
   std::optional<Interval> interval{};
 };
 Estimate estimate_of(const Measurement& measurement);
-/// The median and interval of the measurement with that name; 0 without an interval if the result lacks it.
+/// Returns median and interval of the result's measurement with that name; 0 without an interval if there is none.
 Estimate estimate_of(const Result& result, std::string_view measurement);
 
-/// 95 % confidence interval of a / b for independent medians: half-widths add in quadrature, in logarithms. Nothing
-/// unless both have a positive interval.
+/// Returns the 95 % confidence interval of a / b for independent medians: half-widths of the logarithms add in
+/// quadrature. Nothing unless both estimates have a positive interval.
 std::optional<Interval> ratio_interval(const Estimate& a, const Estimate& b);
-/// 95 % confidence interval of a - b, which may be negative, for independent medians. Nothing unless both have one.
+/// Returns the 95 % confidence interval of a - b for independent medians; it may be negative. Nothing unless both have
+/// one.
 std::optional<Interval> difference_interval(const Estimate& a, const Estimate& b);
 Estimate difference(const Estimate& a, const Estimate& b);
 
-/// How one time compares with another.
+/// Result of comparing the first time with the second.
 enum class Relation {
-  faster,     ///< certainly: the intervals do not overlap, and the medians are not alike
-  slower,     ///< certainly: the reverse
+  faster,     ///< certainly faster: the intervals do not overlap, and the medians are not alike
+  slower,     ///< certainly slower: the same with the times exchanged
   equal,      ///< the ratio's whole interval lies within kAlike of 1
   undecided,  ///< none of these, or an interval is missing
 };
 Relation relate(const Estimate& a, const Estimate& b);
 
-/// The fastest of several times.
+/// The times that may be the fastest of several times.
 struct Leaders {
-  std::vector<std::size_t> places;  ///< indices of the shortest time, then of all times that are not certainly slower
-  bool equal = false;               ///< all times in `places` are equal to the shortest, not merely undecided
+  std::vector<std::size_t> places;  ///< index of the shortest time, then indices of all times not certainly slower
+  bool equal = false;               ///< whether all times in `places` equal the shortest, rather than being undecided
   bool sampled = true;              ///< false if a time in `places` has too few samples for an interval
 
   [[nodiscard]] bool decided() const { return places.size() == 1; }

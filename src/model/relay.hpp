@@ -1,5 +1,5 @@
-// Transfer to one GPU over several links: a part goes directly, the rest in chunks through other GPUs (helpers).
-// Predicts the duration and finds the best split. Pure functions; times in seconds.
+// Model of a transfer to one GPU over several links: a part goes directly, the rest in chunks through other GPUs
+// (helpers). Predicts the duration and finds the best split. Pure functions; times in seconds.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace xferbench::model {
 
-/// Costs of one helper GPU. It holds a few chunks at once, one per slot, and receives the next chunk over its first
-/// link while it sends the previous one over its second.
+/// Costs of one helper GPU. The helper holds a few chunks at once, one per slot. It receives a chunk over its first
+/// link while it sends the previous chunk over its second link.
 struct RelayCosts {
   double first_rate = 0;   ///< bytes per second to the helper, while all other GPUs transfer as well
   double second_rate = 0;  ///< bytes per second from the helper to the target, while all other GPUs transfer as well
@@ -19,7 +19,7 @@ struct RelayCosts {
   double hand_over = 0;  ///< seconds from the end of a copy to the start of a copy that waits for it
 };
 
-/// All paths to the target GPU.
+/// Costs of all paths to the target GPU: its own link, and the helpers.
 struct RelayPaths {
   double direct_rate = 0;  ///< bytes per second of the target's own link, while the helpers transfer as well
   double direct_copy = 0;  ///< seconds per copy over that link, without the time for its bytes
@@ -28,49 +28,49 @@ struct RelayPaths {
   std::vector<RelayCosts> helpers{};
 };
 
-/// How helpers split their part into chunks.
+/// How the helpers cut the bytes that they relay into chunks.
 struct RelayShape {
   std::uint64_t chunk = 0;       ///< maximum bytes per chunk
-  std::size_t slots = 1;         ///< chunks that a helper holds at once
-  bool last_leg_is_fast = true;  ///< the second link is the faster one: short chunks come last; otherwise first
+  std::size_t slots = 1;         ///< number of chunks that a helper holds at once
+  bool last_leg_is_fast = true;  ///< whether the second link is the faster one; then short chunks come last, else first
 };
 
-/// Chunk sizes for relaying `bytes`. At the beginning only the first link transfers, at the end only the second. So
-/// chunks shrink, to at least 2 MiB, toward the end at which only the faster link transfers.
+/// Returns the chunk sizes for relaying `bytes`. At the beginning only the first link transfers, at the end only the
+/// second. So chunks become smaller, down to 2 MiB, toward the end at which only the faster link transfers.
 [[nodiscard]] std::vector<std::uint64_t> relay_chunks(const RelayShape& shape, std::uint64_t bytes);
 
-/// Bytes per slot for relaying `bytes`: the longest chunk that uses the slot. Unused slots are omitted.
+/// Returns the bytes of each slot for relaying `bytes`: the longest chunk that uses the slot. Unused slots are omitted.
 [[nodiscard]] std::vector<std::uint64_t> relay_slots(const RelayShape& shape, std::uint64_t bytes);
 
-/// Bytes per path.
+/// Number of bytes that take each path.
 struct RelaySplit {
   std::uint64_t direct = 0;
-  std::vector<std::uint64_t> through;  ///< per helper
+  std::vector<std::uint64_t> through;  ///< bytes through each helper
 
   [[nodiscard]] std::uint64_t relayed() const;
 };
 
-/// Seconds from the first byte's start to the last byte's arrival, for `bytes` through one helper; excludes far_end.
+/// Returns the seconds from the first byte's start to the last byte's arrival through one helper; excludes far_end.
 [[nodiscard]] double relay_time(const RelayCosts& helper, const RelayShape& shape, std::uint64_t bytes);
 
-/// Seconds for the whole payload: the slowest path.
+/// Returns the seconds for the whole payload, which are those of the slowest path.
 [[nodiscard]] double relay_makespan(const RelayPaths& paths, const RelayShape& shape, const RelaySplit& split);
 
-/// The split with which all paths end together as nearly as possible; helpers get multiples of `alignment` bytes.
-/// Sends everything directly unless relaying saves a fifth, with joining counted in full, because a small transfer
-/// hides none of it.
+/// Returns the split with which all paths end as nearly as possible at the same time. Helpers get multiples of
+/// `alignment` bytes. All bytes go directly unless relaying saves a fifth of the time, with `joining` counted in full,
+/// because a small transfer hides none of it.
 [[nodiscard]] RelaySplit best_relay_split(const RelayPaths& paths, const RelayShape& shape, std::uint64_t bytes,
                                           std::uint64_t alignment);
 
-/// Upper limit of best_relay_chunk(), in bytes.
+/// Largest value that best_relay_chunk() returns, in bytes.
 inline constexpr std::uint64_t kLongestRelayChunk = std::uint64_t{64} << 20;
 
-/// The chunk size, from 2 MiB to kLongestRelayChunk, that gives the split returned by `split_for` the least time; the
-/// smallest among equals.
+/// Returns the chunk size, from 2 MiB to kLongestRelayChunk, with which the split returned by `split_for` takes the
+/// least time; the smallest of those that are equally fast.
 [[nodiscard]] std::uint64_t best_relay_chunk(const RelayPaths& paths, const RelayShape& shape,
                                              const std::function<RelaySplit(const RelayShape&)>& split_for);
 
-/// The split that gives the helpers the fraction `share` of the payload (0 to 1), in equal parts.
+/// Returns the split in which helpers get the fraction `share` (0 to 1) of the payload, each an equal part.
 [[nodiscard]] RelaySplit even_relay_split(std::size_t helpers, double share, std::uint64_t bytes,
                                           std::uint64_t alignment);
 

@@ -8,7 +8,7 @@ namespace xferbench::model {
 
 namespace {
 
-/// Costs per operation and per byte, and the fixed cost of a pass.
+/// A stage's costs per operation and per byte, and the fixed cost of a pass (`elapse`) in seconds.
 struct PassCost {
   Cost cost;
   double elapse = 0;
@@ -21,7 +21,7 @@ PassCost cost_of(double StageSeconds::*stage, const StageTimes& t) {
   c.per_operation = std::min(c.per_operation, whole);
   double elapse = 0;
   if (t.small_bytes > 0 && t.small_bytes < t.bytes) {
-    // Both times include one pass and one operation; the rest is proportional to the bytes.
+    // Both times include one pass and one operation; the rest is proportional to the number of bytes.
     const double ratio = t.small_bytes / t.bytes;
     elapse = (t.small.*stage - c.per_operation - ratio * (whole - c.per_operation)) / (1 - ratio);
     elapse = std::clamp(elapse, 0.0, whole - c.per_operation);
@@ -30,7 +30,7 @@ PassCost cost_of(double StageSeconds::*stage, const StageTimes& t) {
   return {c, elapse};
 }
 
-/// The copies of a CopyRow during the simulation: one runs, the others wait.
+/// The copies of one direction during the simulation: the first one runs, the others wait for it.
 struct Queue {
   Queue(const Cost& c, const CopyRow& row)
       : cost(c), bytes_each(row.bytes / static_cast<double>(row.pieces)), waiting(row.pieces) {
@@ -51,7 +51,7 @@ struct Queue {
   double bytes_each;
   std::size_t waiting;
   Operation copy;
-  double end = 0;  ///< when the latest finished copy ended
+  double end = 0;  ///< time at which the latest finished copy ended
 };
 
 }  // namespace
@@ -73,8 +73,8 @@ CopyEnds copies_at_once(const Cost& h2d, const Cost& d2h, const CopyRow& row_in,
 
 namespace {
 
-/// Fits duplex rates and overheads iteratively until the modelled ends match the measured ones. The ends with few
-/// pieces correct the rates, and the ends with many pieces the overheads, because there each has most influence.
+/// Fits duplex rates and overheads iteratively, until the modelled ends match the measured ones. The ends with few
+/// pieces correct the rates, those with many pieces the overheads, because there each has most influence.
 void fit_duplex(const StageTimes& t, StageCosts& c) {
   constexpr int kRounds = 300;
   constexpr double kLeastRate = 0.1;
@@ -110,7 +110,7 @@ StageCosts fit_stage_costs(const StageTimes& t) {
   c.h2d = h2d.cost;
   c.kernel = cost_of(&StageSeconds::kernel, t).cost;
   c.d2h = d2h.cost;
-  // A pipeline starts like an H2D pass and ends like a D2H pass.
+  // A pipeline starts like an H2D pass and ends like a D2H pass, so it has half of each fixed cost.
   c.start = (h2d.elapse + d2h.elapse) / 2;
   StageTimes without_passes = t;
   for (double* end : {&without_passes.both.h2d, &without_passes.h2d_pieces_beside}) *end -= h2d.elapse;

@@ -1,5 +1,5 @@
-// Fits the costs of pipeline stages to times of a payload in one piece and in many. Pure functions; times in seconds.
-// Formulas: docs/lab/overlap-model.md, "The pipeline model".
+// Fits the costs of pipeline stages to measured times of a payload that is copied or processed in one piece and in
+// many. Pure functions; times in seconds. Formulas: docs/lab/overlap-model.md, "The pipeline model".
 #pragma once
 
 #include <cstddef>
@@ -8,19 +8,20 @@
 
 namespace xferbench::model {
 
-/// End time of each direction.
+/// Time at which the last copy of each direction ends.
 struct CopyEnds {
   double h2d = 0;
   double d2h = 0;
 };
 
-/// Equal copies in one direction, back to back.
+/// Equal copies in one direction that follow one another without a pause.
 struct CopyRow {
   double bytes = 0;  ///< total of all pieces
   std::size_t pieces = 1;
 };
 
-/// Predicts when the copies of each direction end if both directions start together; copies wait only for their engine.
+/// Predicts when the copies of each direction end if both directions start together and copies wait for their engine
+/// only.
 CopyEnds copies_at_once(const Cost& h2d, const Cost& d2h, const CopyRow& in, const CopyRow& out);
 
 struct StageSeconds {
@@ -29,10 +30,11 @@ struct StageSeconds {
   double d2h = 0;
 };
 
-/// Measured times, each of a single pass: `bytes` through each stage in one piece and in `pieces`; `small_bytes` in
-/// one piece; both directions at once in a few pieces, as in a pipeline (in one piece their rates may differ: on an
-/// H100, 46 and 51 GB/s instead of 50 each); and one direction in many pieces against enough payloads in the other
-/// that it never runs alone. (Both in many pieces may or may not synchronize, so that says little.)
+/// Measured times, each of a single pass: `whole` and `in_pieces` are `bytes` through each stage in one piece and in
+/// `pieces`; `small` is `small_bytes` in one piece. `both` is both directions at once in a few pieces, as in a pipeline
+/// (in one piece their rates may differ: on an H100, 46 and 51 GB/s instead of 50 each). The others are one direction
+/// in many pieces against enough payloads in the other that it never runs alone. (Both in many pieces may or may not
+/// synchronize, so that says little.)
 struct StageTimes {
   double bytes = 0;
   std::size_t pieces = 1;
@@ -50,11 +52,11 @@ struct StageTimes {
   double d2h_in_turns_beside = 0;
 };
 
-/// Fits all costs except handoffs, submission and the number of copy engines.
+/// Returns all costs except handoffs, submission and the number of copy engines.
 StageCosts fit_stage_costs(const StageTimes& times);
 
-/// Measured times of chains of `links` chunks of `bytes`: each chunk passes all stages before the next one starts;
-/// and of chains without the D2H copy.
+/// Measured times of a chain of `links` chunks of `bytes` bytes, in which each chunk passes all stages before the next
+/// chunk starts, and of the same chain without the D2H copies.
 struct ChainTimes {
   std::size_t links = 1;
   double bytes = 0;
@@ -62,12 +64,13 @@ struct ChainTimes {
   double without_d2h = 0;
 };
 
-/// Fits handoffs as the rest of the chains' times after their operations; never negative. Handoffs to and from a
-/// kernel cannot be separated in a chain, so they are taken as equal.
+/// Returns the handoff times: what remains of the chains' times after subtracting their operations; never negative.
+/// Handoffs to and from a kernel cannot be separated in a chain, so they are assumed to be equal.
 Handoff fit_handoff(const StageCosts& costs, const ChainTimes& times);
 
-/// Corrects both duplex rates by a common factor until makespan() of the arrangement equals the measured one: with
-/// chunks that rotate over streams the directions slow each other more than with one stream each (by 4 % on an H100).
+/// Returns `costs` with both duplex rates multiplied by a factor with which makespan() of the arrangement is as
+/// measured. With chunks that rotate over streams, directions slow each other more than with one stream each (4 % on an
+/// H100).
 StageCosts with_rates_of(StageCosts costs, const Arrangement& arrangement, double measured);
 
 }  // namespace xferbench::model

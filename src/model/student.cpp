@@ -9,8 +9,8 @@ namespace xferbench::model {
 
 namespace {
 
-/// Continued fraction of the incomplete beta function by Lentz's method. Converges in about sqrt(a + b) steps for x
-/// below (a + 1) / (a + b + 2).
+/// Returns the continued fraction of the incomplete beta function, by Lentz's method. Converges in about sqrt(a + b)
+/// steps for x below (a + 1) / (a + b + 2).
 double beta_fraction(double x, double a, double b) {
   constexpr double kClose = 1e-15;
   constexpr double kTiny = 1e-300;  // replaces a divisor of 0
@@ -34,8 +34,8 @@ double beta_fraction(double x, double a, double b) {
   return fraction;
 }
 
-/// Regularised incomplete beta function I_x(a, b). `rest` is 1 - x, given separately because it may be below x's
-/// precision.
+/// Returns the regularised incomplete beta function I_x(a, b). `rest` is 1 - x, given separately because it may be too
+/// small to be computed from x.
 double incomplete_beta(double x, double rest, double a, double b) {
   if (!(x > 0)) return 0;
   if (!(rest > 0)) return 1;
@@ -63,7 +63,7 @@ double student_quantile(double two_sided, double degrees_of_freedom) {
   double low = 0;
   double high = std::numeric_limits<double>::infinity();
   double t = 1;
-  // Newton's method on logarithms, in which tails are nearly straight; bisection if a step leaves the bracket.
+  // Newton's method on logarithms, in which the tails are nearly straight; bisection if a step leaves the bracket.
   for (int step = 0; step < 200 && high - low > kClose * low; ++step) {
     const double p = student_two_sided(t, degrees_of_freedom);
     (p > two_sided ? low : high) = t;

@@ -4,10 +4,10 @@
 
 namespace xferbench::model {
 
-/// Probability of |T| >= |t|. `degrees_of_freedom` must be positive.
+/// Returns the probability of |T| >= |t|. `degrees_of_freedom` must be positive.
 double student_two_sided(double t, double degrees_of_freedom);
 
-/// The t with P(|T| > t) = `two_sided`, in (0, 1]: for example 2.776 for 0.05 and 4 degrees of freedom.
+/// Returns the t with P(|T| > t) = `two_sided`, in (0, 1]: for example 2.776 for 0.05 and 4 degrees of freedom.
 double student_quantile(double two_sided, double degrees_of_freedom);
 
 }  // namespace xferbench::model

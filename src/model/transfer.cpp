@@ -27,15 +27,15 @@ std::size_t distinct_sizes(const Points& points) {
   return sizes.size();
 }
 
-/// Terms of a copy's time: latency, slope, pass.
+/// Number of terms of a copy's time: latency, slope (seconds per byte) and pass. Vectors have this order.
 constexpr std::size_t kTerms = 3;
 constexpr std::size_t kSlope = 1;
 using Vector = std::array<double, kTerms>;
 using Matrix = std::array<Vector, kTerms>;
-/// The terms to fit; the others are 0.
+/// Whether each term is fitted; terms that are not fitted are 0.
 using Terms = std::array<bool, kTerms>;
 
-/// Each term's contribution divided by the measured time, so that residuals are relative.
+/// Returns the factor of each term divided by the measured time, so that residuals are relative.
 Vector regressors(const TransferPoint& p) { return {1 / p.seconds, p.bytes / p.seconds, 1 / (p.in_a_row * p.seconds)}; }
 
 double relative_error(const Vector& fitted, const TransferPoint& p) {
@@ -49,7 +49,7 @@ double squares_of(const Vector& fitted, const Points& points) {
   return squares;
 }
 
-/// Inverse of a symmetric positive definite matrix over the fitted terms; nothing if it is singular.
+/// Returns the inverse of a symmetric positive definite matrix over the fitted terms; nothing if it is singular.
 std::optional<Matrix> inverse(Matrix m, const Terms& terms) {
   Matrix inverted{};
   Vector scale{};  // balances terms that differ by many orders of magnitude
@@ -105,14 +105,14 @@ std::optional<Fitted> fit_terms(const Points& points, const Terms& terms) {
   return fitted;
 }
 
-/// Whether the rows differ enough in length to determine the fixed cost per row.
+/// Whether the numbers of back-to-back copies differ enough to determine the fixed cost of a row of copies.
 bool can_fit_pass(const Points& points) {
   constexpr double kMany = 4;
   const auto [least, most] = std::ranges::minmax(points, {}, &TransferPoint::in_a_row);
   return distinct_sizes(points) > kTerms && least.in_a_row == 1 && most.in_a_row >= kMany;
 }
 
-/// The best fit among those without negative terms.
+/// Returns the best of the fits that have no negative term.
 std::optional<Fitted> best_fit(const Points& points) {
   std::optional<Fitted> best;
   for (const bool pass : {true, false}) {
@@ -126,7 +126,7 @@ std::optional<Fitted> best_fit(const Points& points) {
   return best;
 }
 
-/// Whether time grows with size significantly, given the scatter around the fit.
+/// Whether the time grows significantly with the size, given the scatter of the points around the fit.
 bool grows(const Fitted& fitted, const Points& points) {
   const std::size_t free = std::max<std::size_t>(points.size(), fitted.count + 1) - fitted.count;
   const double variance = squares_of(fitted.terms, points) / static_cast<double>(free);
@@ -183,7 +183,7 @@ struct WaysAtSize {
   [[nodiscard]] double log_ratio() const { return std::log(a.seconds / b.seconds); }
 };
 
-/// Common sizes in ascending order; of points with the same size the first counts.
+/// Returns the sizes that both ways have in common, in ascending order. Of points with the same size the first counts.
 std::vector<WaysAtSize> matched(std::span<const TransferPoint> a, std::span<const TransferPoint> b) {
   std::map<double, TransferPoint> by_size;
   for (const TransferPoint& p : usable(b)) by_size.emplace(p.bytes, p);
@@ -198,11 +198,11 @@ std::vector<WaysAtSize> matched(std::span<const TransferPoint> a, std::span<cons
   return sorted;
 }
 
-/// Position (0 to 1) at which a straight line between two values of opposite sign crosses 0.
+/// Returns the position (0 to 1) at which a straight line between two values of opposite sign crosses 0.
 double share_of_way(double below, double above) { return std::abs(below) / (std::abs(below) + std::abs(above)); }
 
-/// Interpolates where the ratio of times crosses 1, linearly in logarithms: costs are sums of powers of the size, so
-/// their ratio is nearly straight there.
+/// Returns the size at which the ratio of the times crosses 1, interpolated linearly in logarithms: costs are sums of
+/// powers of the size, so the logarithm of their ratio is nearly straight there.
 Crossover crossover_between(const WaysAtSize& below, const WaysAtSize& above) {
   const double low = std::log(below.a.bytes);
   const double high = std::log(above.a.bytes);
@@ -267,7 +267,7 @@ BreakEven break_even(const Estimate& setup, const Estimate& slow_copy, const Est
   }
   if (relation != Relation::faster || !sampled) return result;
   const auto copies = [](double cost, double saved) { return std::max(1.0, std::ceil(cost / saved)); };
-  const Estimate saved = difference(slow_copy, fast_copy);  // positive interval: those of both copies do not overlap
+  const Estimate saved = difference(slow_copy, fast_copy);  // positive interval: those of both copies are disjoint
   result.outcome = BreakEven::Outcome::pays;
   result.copies = copies(setup.value, saved.value);
   result.range = {copies(setup.interval->low, saved.interval->high), copies(setup.interval->high, saved.interval->low)};
