@@ -25,7 +25,7 @@ __global__ void chase_at_once(const ChaseLine* at, ChaseLog* log, unsigned block
   while (begun == before_tick) begun = global_nanoseconds();
   const long long first_cycle = clock64();
   for (unsigned i = 0; i < kChaseHops; ++i) at = follow(at);
-  if (at == nullptr) return;  // the comparison waits for the last load before the clock is read, as in chase()
+  if (at == nullptr) return;  // the comparison waits for the last load, as in chase()
   log->cycles = static_cast<std::uint64_t>(clock64() - first_cycle);
   log->nanoseconds = global_nanoseconds() - begun;
   log->multiprocessor = multiprocessor();
@@ -36,7 +36,7 @@ __global__ void chase_at_once(const ChaseLine* at, ChaseLog* log, unsigned block
 __global__ void chase(const ChaseLine* at, ChaseLog* log, unsigned block) {
   if (blockIdx.x != block) return;
   __shared__ std::uint32_t cycles[kChaseHops];
-  // globaltimer has a coarse resolution on some GPUs: start right after it changes.
+  // On some GPUs globaltimer has a coarse resolution, so the kernel starts right after the timer has changed.
   const std::uint64_t before_tick = global_nanoseconds();
   std::uint64_t begun = before_tick;
   while (begun == before_tick) begun = global_nanoseconds();

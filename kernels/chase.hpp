@@ -1,5 +1,5 @@
-// Pointer-chase kernel: one thread follows a chain of dependent loads, which measures memory latency with nothing to
-// hide it.
+// Pointer-chase kernel: one thread follows a chain of dependent loads. No other work hides their latency, so the kernel
+// measures the memory latency.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,8 @@
 
 namespace xferbench::kernels {
 
-/// One cache line of the GPU. Only the pointer is read; the padding makes each hop touch a new line.
+/// One cache line of the GPU, with a pointer to the next. Padding makes each hop, the load of one pointer, touch a new
+/// line.
 struct alignas(128) ChaseLine {
   const ChaseLine* next;
 };

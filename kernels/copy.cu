@@ -24,7 +24,7 @@ using Vector = uint4;
 
 __device__ std::size_t thread_index() { return static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; }
 
-/// Copies the bytes after the last whole vector, one byte per thread of the first threads of the grid.
+/// Copies the bytes after the last whole vector: the first threads of the grid copy one byte each.
 __device__ void copy_tail(std::byte* destination, const std::byte* source, std::size_t bytes) {
   const std::size_t i = bytes / sizeof(Vector) * sizeof(Vector) + thread_index();
   if (i < bytes) destination[i] = source[i];
@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(kThreads)
 
 bool aligned(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer) % sizeof(Vector) == 0; }
 
-/// Number of blocks of `threads` threads that give at least `all` threads.
+/// Returns the number of blocks of `threads` threads that have at least `all` threads together.
 unsigned blocks_for(std::size_t all, unsigned threads = kThreads) {
   return static_cast<unsigned>((all + threads - 1) / threads);
 }

@@ -5,7 +5,7 @@ namespace xferbench::kernels {
 
 namespace {
 
-/// No atomics needed: kernels of one stream run one after another.
+/// Needs no atomic operation, because kernels of one stream run one after another.
 __global__ void count(std::uint64_t* counter) {
   if (counter != nullptr) ++*counter;
 }

@@ -1,4 +1,4 @@
-// A minimal kernel that can count its launches: measures launch cost, and proves that every launch ran.
+// A minimal kernel that can count its launches. It measures the launch cost and proves that every launch ran.
 #pragma once
 
 #include <cstdint>

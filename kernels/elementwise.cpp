@@ -7,7 +7,7 @@
 namespace xferbench::kernels {
 
 KernelCost Elementwise::cost() const {
-  // In FMA equivalents: sincosf, square root, rounding and additions of one step take about 40 instructions.
+  // Number of FMA equivalents: sincosf, square root, rounding and additions of one step take about 40 instructions.
   const double fma_per_step = op_ == ElementwiseOp::sincos ? 40 : 1;
   const std::size_t vector = args_.elements * sizeof(float);
   KernelCost cost;

@@ -1,6 +1,6 @@
 // Elementwise kernels with two kinds of grid. With one float4 per thread, a kernel on an H200 reaches the rate of a
-// device-to-device copy, which grid-stride variants do not. A grid of fixed size with a grid-stride loop serves kernels
-// that leave multiprocessors to others, and kernels that read and write over the link. In such a loop each thread keeps
+// device-to-device copy; grid-stride kernels do not. A grid of fixed size with a grid-stride loop is for kernels that
+// leave multiprocessors to others, and for kernels that read and write over the link. In such a loop each thread keeps
 // several loads in flight, because one takes more than a microsecond (see copy.cu).
 #include <algorithm>
 #include <cstdint>
@@ -17,7 +17,7 @@ constexpr unsigned kThreads = 256;
 constexpr unsigned kLanes = 4;     // elements that a thread accesses at a time, as one 16-byte vector
 constexpr unsigned kInFlight = 4;  // 16-byte loads that a thread of a grid-stride kernel issues before its first store
 
-// `one` is 1.0f. It comes from the host, so that the compiler cannot fold the chain of steps into one.
+// Argument `one` is 1.0f. The host passes it, so that the compiler cannot fold the chain of steps into one step.
 
 struct FmaStep {
   __device__ static float apply(float v, float /*addend*/, float one) { return fmaf(v, one, one); }
@@ -46,7 +46,7 @@ __device__ void run_steps(float (&v)[kLanes], const float (&addend)[kLanes], uns
   }
 }
 
-/// Kernel arguments. `aligned`: every pointer is 16-byte aligned.
+/// Kernel arguments. `aligned` is true if every pointer is 16-byte aligned.
 struct Operands {
   const float* in;
   const float* addends;
@@ -57,7 +57,8 @@ struct Operands {
   bool aligned;
 };
 
-/// Four elements of one thread: one 16-byte access where alignment and size allow it, else element by element.
+/// The four elements of a thread. They are accessed as one 16-byte vector if alignment and size allow it, else one by
+/// one.
 template <bool kHasAddends>
 class Lanes {
  public:
@@ -138,7 +139,7 @@ __global__ void __launch_bounds__(kThreads, std::is_same_v<Step, SincosStep> ? 1
 
 using Entry = void (*)(Operands);
 
-/// The kernel for an operation and a kind of grid.
+/// Returns the kernel for an operation and a kind of grid (`striding`: with a grid-stride loop).
 Entry entry(ElementwiseOp op, bool striding) {
   switch (op) {
     case ElementwiseOp::fma: return striding ? elementwise_striding<FmaStep, false> : elementwise<FmaStep, false>;

@@ -18,13 +18,13 @@ enum class ElementwiseOp { fma, vector_add, sincos };
 
 inline constexpr std::array<std::string_view, 3> kElementwiseNames{"fma", "vector-add", "sincos"};
 
-/// Maximum number of steps. With in <= 2^22 and addend <= 4 every sum stays below 2^24, where whole floats are exact.
+/// Maximum number of steps. With in <= 2^22 and addend <= 4 every sum stays below 2^24, where floats hold all integers.
 inline constexpr std::uint64_t kMaxWork = 1U << 20;
 
-/// Element `index` of vector-add's second vector: 1 to 4.
+/// Returns element `index` of the second vector of vector-add: 1 to 4.
 constexpr float addend(std::uint64_t index) { return static_cast<float>(1 + (index * 2654435761U >> 13) % 4); }
 
-/// The closed form of out[index].
+/// Returns out[index] by the closed form.
 constexpr float expected(ElementwiseOp op, float in, std::uint64_t index, std::uint64_t work) {
   const auto steps = static_cast<float>(work);
   return op == ElementwiseOp::vector_add ? in + steps * addend(index) : in + steps;

@@ -1,6 +1,6 @@
-// A user's own kernel, which must follow the contract of docs/own-kernels.md: output at a position depends on the input
-// at that position and, for data in rows, on `halo_rows` rows before and after it. Without a GPU a stand-in with the
-// same dependencies is computed, so that missing synchronization still shows as wrong results.
+// A user's own kernel, which must follow the contract of docs/own-kernels.md: the output at a position depends on the
+// input at that position and, for data in rows, on `halo_rows` rows before and after it. Without a GPU, a stand-in with
+// the same dependencies is computed, so that missing synchronization still shows as wrong results.
 #pragma once
 
 #include <cstddef>
@@ -11,13 +11,14 @@
 
 namespace xferbench::kernels {
 
-/// All pointers are device addresses. `in` is preceded and followed by halo_rows * row_bytes of further input.
+/// Arguments of a launch; all pointers are device addresses. halo_rows * row_bytes bytes of input precede and follow
+/// `in`.
 struct OwnKernelArgs {
   const std::byte* in = nullptr;
   std::byte* out = nullptr;
   std::size_t elements = 0;
   std::size_t element_bytes = 1;
-  std::size_t row_bytes = 0;    ///< bytes of a row, for a payload in rows
+  std::size_t row_bytes = 0;    ///< bytes of a row; 0: the payload has no rows
   std::size_t halo_rows = 0;    ///< rows that the kernel reads before and after its own rows
   unsigned block_size = 0;      ///< threads per block; 0: as the kernel requests, or the device chooses
   double seconds = 0;           ///< duration in seconds on a simulated device; 0: derived from the memory traffic
@@ -37,7 +38,7 @@ class OwnKernel final : public Kernel {
   [[nodiscard]] std::span<std::byte> output() const override { return {args_.out, args_.bytes()}; }
   void compute(std::span<std::byte> result) const override { compute_part(0, result); }
   [[nodiscard]] std::vector<std::span<const std::byte>> inputs_by_position() const override;
-  /// Result on a simulated device: a weighted sum of the input byte and of the bytes at the same column of the halo
+  /// Computes the stand-in result: a weighted sum of the input byte and of the bytes at the same column of the halo
   /// rows. A byte 0xFF (NaN) stays 0xFF; all other results are below 0x80.
   void compute_part(std::size_t offset, std::span<std::byte> result) const override;
   [[nodiscard]] std::unique_ptr<Kernel> clone() const override { return std::make_unique<OwnKernel>(*this); }
@@ -46,14 +47,14 @@ class OwnKernel final : public Kernel {
   void launch(void* cuda_stream) const override { loaded_->launch(launch_shape(), cuda_stream); }
 #endif
 
-  /// A copy of this kernel that works on page-locked host memory.
+  /// Returns a copy of this kernel that reads and writes page-locked host memory.
   [[nodiscard]] OwnKernel on_host_memory() const {
     OwnKernel other = *this;
     other.args_.on_host_memory = true;
     return other;
   }
-  /// One thread per element, or per `elements_per_thread` elements if the kernel requests that. Throws DeviceError if
-  /// the grid would have too many blocks.
+  /// Returns a launch with one thread per element, or per `elements_per_thread` elements if the kernel requests that.
+  /// Throws DeviceError if the grid would have too many blocks.
   [[nodiscard]] OwnLaunch launch_shape() const;
 
  private:

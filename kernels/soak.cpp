@@ -36,7 +36,7 @@ void SoakCheck::compute(std::span<std::byte> result) const {
 }
 
 std::optional<std::vector<std::span<const std::byte>>> SoakCheck::reads() const {
-  std::vector<std::span<const std::byte>> ranges{output()};  // the kernel adds to the existing counts
+  std::vector<std::span<const std::byte>> ranges{output()};  // the kernel adds to the existing counts, so it reads them
   args_.part.for_each(0, args_.bytes, [&](std::size_t begin, std::size_t end) {
     ranges.emplace_back(args_.data + begin, end - begin);
   });

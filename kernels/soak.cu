@@ -1,4 +1,4 @@
-// Soak kernels. One 16-byte access per thread, as in elementwise.cu, reaches the full memory rate.
+// Soak kernels. Each thread makes one 16-byte access, which reaches the full memory rate, as in elementwise.cu.
 #include <cstdint>
 
 #include "device/load.cuh"
@@ -14,7 +14,7 @@ using Vector = uint4;
 
 __device__ std::size_t thread_index() { return static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; }
 
-/// Records one wrong word. Errors are rare, so this is not optimized.
+/// Adds one wrong word to `found`. Errors are rare, so this is not optimized.
 __device__ void note(SoakErrors& found, std::uint64_t index, std::uint32_t expected, std::uint32_t is) {
   const unsigned long long before = atomicAdd(&found.words, 1ULL);
   if (before < SoakErrors::kExamples) found.examples[before] = {index, expected, is};
@@ -38,13 +38,12 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-// Number of mixing steps per word, which are followed by as many inverse steps. With 4, the kernel is as fast as a copy
-// inside the GPU on an H200, within 1 % (docs/lab/soak.md): memory is fully loaded, and the arithmetic adds load on
-// top.
+// Number of mixing steps per word, which are followed by as many inverse steps. With 4 steps, the kernel is as fast as
+// a copy inside the GPU on an H200, within 1 % (docs/lab/soak.md): it loads memory fully, and arithmetic units, too.
 constexpr unsigned kSteps = 4;
 
-/// `factor` and `inverse` multiply to 1 (mod 2^32). They are kernel arguments, because a compiler that knew them would
-/// remove both steps.
+/// Multiplies x by `factor` and then by `inverse`; both multiply to 1 (mod 2^32). They are kernel arguments, because a
+/// compiler that knew their values would remove both steps.
 __device__ std::uint32_t multiply_and_undo(std::uint32_t x, std::uint32_t factor, std::uint32_t inverse) {
 #pragma unroll
   for (unsigned step = 0; step < kSteps; ++step) x = (x ^ (x >> 16)) * factor;
@@ -70,7 +69,7 @@ __global__ void __launch_bounds__(kThreads)
 
 constexpr std::uint32_t kFactor = 0x9E3779B1U;
 
-/// Inverse modulo 2^32 by Newton's method, which doubles the number of correct bits in each step.
+/// Returns the inverse modulo 2^32, by Newton's method; each step doubles the number of correct bits.
 constexpr std::uint32_t inverse_of(std::uint32_t odd) {
   std::uint32_t inverse = odd;  // its 3 lowest bits are correct
   for (unsigned bits = 3; bits < 32; bits *= 2) inverse *= 2 - odd * inverse;

@@ -1,6 +1,6 @@
-// Kernels and data patterns of the soak test, which keeps a GPU busy for hours and finds single wrong bytes: patterns
-// with a closed form known to host and device, a kernel that checks memory against a pattern, and a kernel that
-// computes the identity.
+// Kernels and data patterns of the soak test, which keeps a GPU busy for hours and finds single wrong bytes. The
+// patterns have a closed form known to host and device. One kernel checks memory against a pattern, and one computes
+// the identity.
 #pragma once
 
 #include <array>
@@ -14,18 +14,18 @@
 
 namespace xferbench::kernels {
 
-/// Pattern that fills memory. After each name: the bits, and the kind of fault that they find.
+/// Pattern of bits that fills memory. Each comment gives the bits, and the kind of fault that they find.
 enum class SoakPattern : std::uint32_t {
   noise,        ///< pseudo-random bits: faults of links and encodings
   address,      ///< each word is its own index: data in the wrong place
   walking,      ///< one bit of 32 set, moving by one in each word: crosstalk between lines
   checkerboard  ///< 01010101, and its complement in the next word: crosstalk between neighbouring cells and lines
 };
-/// Indexed by SoakPattern.
+/// Names of the patterns, indexed by SoakPattern.
 inline constexpr std::array<std::string_view, 4> kSoakPatternNames{"noise", "address", "walking", "checkerboard"};
 constexpr std::string_view to_text(SoakPattern pattern) { return kSoakPatternNames[static_cast<std::size_t>(pattern)]; }
 
-/// Closed form of one payload's words.
+/// The words of one payload by a closed form: at() returns the word at an index.
 struct SoakWords {
   SoakPattern pattern{};
   std::uint32_t seed = 0;
@@ -58,7 +58,7 @@ struct SoakWords {
   }
 };
 
-/// Wrong words found by checks. In device memory; all zero before the first check.
+/// Number and examples of wrong words that checks have found. In device memory; all zero before the first check.
 struct SoakErrors {
   static constexpr unsigned kExamples = 4;
   struct Example {
@@ -74,19 +74,19 @@ struct SoakErrors {
   Example examples[kExamples] = {};  // NOLINT(modernize-avoid-c-arrays): for device code
 
   [[nodiscard]] std::uint64_t first() const { return ~not_first; }
-  /// Adds one wrong word, on the host.
+  /// Adds one wrong word; used by the host's reference result.
   void add(std::uint64_t index, std::uint32_t expected, std::uint32_t found);
 };
 
-/// Number of bytes in which two words differ, given their XOR.
+/// Returns the number of bytes in which two words differ. `difference` is the XOR of the words.
 constexpr unsigned differing_bytes(std::uint32_t difference) {
   unsigned bytes = 0;
   for (unsigned shift = 0; shift < 32; shift += 8) bytes += (difference >> shift & 0xFFU) != 0 ? 1U : 0U;
   return bytes;
 }
 
-/// Compares `bytes` of device memory (a multiple of 16, 16-byte aligned) with the expected words and adds the
-/// differences to `found`. At most one kernel at a time may use the same `found`.
+/// Compares `bytes` of device memory (a multiple of 16, 16-byte aligned) with the expected words and adds the wrong
+/// words to `found`. Only one kernel at a time may use the same `found`.
 class SoakCheck final : public Kernel {
  public:
   struct Args {

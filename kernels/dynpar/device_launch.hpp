@@ -1,6 +1,6 @@
-// Reports failed launches from device code to the host. Such a failure leaves only an error in the launching thread; a
-// kernel that does not check it goes on without the child. So every launching thread checks, and records the error in
-// device memory.
+// Reports failed launches from device code to the host. A failed launch leaves only an error in the launching thread; a
+// kernel that does not check for errors goes on without the child. So every launching thread checks, and records the
+// error in device memory.
 #pragma once
 
 #include <cstddef>
@@ -8,9 +8,9 @@
 
 namespace xferbench::kernels {
 
-/// In device memory. The host sets it to zero before the first launch; kernels only add to it.
+/// Errors of launches. In device memory; the host sets it to zero before the first launch, and kernels only add to it.
 struct LaunchStatus {
-  std::uint32_t failed = 0;  ///< failed launches from the device
+  std::uint32_t failed = 0;  ///< number of failed launches from the device
   std::uint32_t error = 0;   ///< the first error, a cudaError_t
 };
 

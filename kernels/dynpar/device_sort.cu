@@ -75,7 +75,7 @@ __device__ void sort_part(const SortArgs& args, const SortSegment& segment) {
 
 // --- Partitioning ----------------------------------------------------------------------------------------------------
 
-/// The keys that one thread holds, and which of them lie inside the segment.
+/// The keys that one thread holds in registers, and whether each of them lies inside the segment.
 struct RegisterKeys {
   std::uint32_t key[kKeysPerThread];
   bool there[kKeysPerThread];
@@ -93,7 +93,7 @@ __device__ RegisterKeys load_keys(const std::uint32_t* from, std::uint32_t count
 }
 
 /// Writes the keys for which wanted(key) is true to positions reserved for them: each warp reserves positions of its
-/// block, and each block reserves positions of `counter`. All threads of the block must call it.
+/// block, and each block reserves positions by adding to `counter`. All threads of the block must call it.
 template <class Wanted, class Place>
 __device__ void write_side(const RegisterKeys& held, std::uint32_t* counter, Wanted wanted, Place place) {
   __shared__ std::uint32_t in_block;
@@ -124,7 +124,7 @@ __device__ void write_side(const RegisterKeys& held, std::uint32_t* counter, Wan
   __syncthreads();  // hazard: the next call reuses the shared variables
 }
 
-/// True in all threads of the last of `blocks` blocks to call this; that block then sees what all of them wrote before.
+/// Returns true in all threads of the last of `blocks` blocks to call it, which sees all earlier writes of the others.
 __device__ bool is_last_block(std::uint32_t* done, std::uint32_t blocks) {
   __shared__ bool last;
   __threadfence();
@@ -142,7 +142,7 @@ __device__ std::uint32_t pivot_for_block(const std::uint32_t* keys, std::uint32_
   return pivot;
 }
 
-/// One block's part of a partition: reads keys from one array and writes them to another, which nothing else reads
+/// Does one block's part of a partition: reads keys from one array and writes them to another, which nothing else reads
 /// meanwhile. One thread of the last block calls hand_over(split), after it has reset the counters for their next user.
 template <class HandOver>
 __device__ void partition_part(const SortArgs& args, const SortSegment& segment, std::uint32_t block,
@@ -247,7 +247,7 @@ void SortGrid::launch(void* cuda_stream) const {
   }
 }
 
-/// Also loads the kernels that the device will launch: the device cannot load code.
+/// Also loads the kernels that the device will launch, because the device cannot load code.
 void DeviceSort::preload() const { load(partition_segment, sort_segment_keys, fill_segment); }
 
 void DeviceSort::launch(void* cuda_stream) const {

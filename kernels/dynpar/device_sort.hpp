@@ -25,17 +25,17 @@ namespace xferbench::kernels {
 
 inline constexpr std::uint32_t kBlockSort = 4096;      ///< keys that one block sorts in shared memory
 inline constexpr std::uint32_t kPartitionTile = 4096;  ///< keys that one block partitions
-/// Maximum depth of partitions; a segment that is still large then is sorted by one block, slowly. CUDA allows grids to
-/// nest 24 deep.
+/// Maximum depth of partitions. A segment that is still large at this depth is sorted by one block, slowly. CUDA allows
+/// grids to nest 24 deep.
 inline constexpr std::uint32_t kMostPartitions = 22;
 
-/// A range of the array, and the next step for it.
+/// A range of the array of keys, and the next step of the sort for this range.
 struct SortSegment {
   enum class Step : std::uint32_t {
     nothing,    ///< no keys
     partition,  ///< moves the keys to the other array (see keys_before, keys_after)
     sort,       ///< one block sorts the keys into SortArgs::keys
-    fill,       ///< writes `key` to all positions: the middle of a partition
+    fill,       ///< writes `key` to all positions; for the middle of a partition
   };
   std::uint32_t first = 0;
   std::uint32_t count = 0;
@@ -44,7 +44,7 @@ struct SortSegment {
   Step step = Step::nothing;
 };
 
-/// Result of a partition: number of keys below and above the pivot.
+/// Result of a partition: the numbers of keys below and above the pivot, and the pivot.
 struct SortSplit {
   std::uint32_t less = 0;
   std::uint32_t greater = 0;
@@ -57,7 +57,7 @@ constexpr SortSegment sort_segment(std::uint32_t first, std::uint32_t count, std
   return {first, count, depth, 0, large ? SortSegment::Step::partition : SortSegment::Step::sort};
 }
 
-/// The three segments into which a partition divides `whole`: left side, right side and middle.
+/// These functions return the three segments into which a partition divides `whole`: left side, right side and middle.
 constexpr SortSegment left_side(const SortSegment& whole, const SortSplit& split) {
   return sort_segment(whole.first, split.less, whole.depth + 1);
 }
@@ -69,32 +69,31 @@ constexpr SortSegment middle(const SortSegment& whole, const SortSplit& split) {
   return {whole.first + split.less, count, whole.depth + 1, split.pivot, SortSegment::Step::fill};
 }
 
-/// Whether the middle of a partition is filled by a grid of its own. A narrower one is filled by the last block of the
-/// partition.
+/// Whether a grid of its own fills the middle of a partition. The last block of the partition fills a narrower middle.
 constexpr bool is_wide(const SortSegment& middle) { return middle.count > kPartitionTile; }
 
-/// Blocks needed to partition or fill `count` keys.
+/// Returns the number of blocks that partition or fill `count` keys.
 constexpr std::uint32_t partition_blocks(std::uint32_t count) { return (count + kPartitionTile - 1) / kPartitionTile; }
 
-/// Grid size of a segment's step.
+/// Returns the grid size of a segment's step.
 constexpr std::uint32_t step_blocks(const SortSegment& segment) {
   return segment.step == SortSegment::Step::sort ? 1 : partition_blocks(segment.count);
 }
 
-/// Shared by the blocks that partition one segment. In device memory; zero before the first launch, and the last block
-/// resets it to zero.
+/// Counters that the blocks share that partition one segment. In device memory; zero before the first launch, and the
+/// last block resets them to zero.
 struct SortCounters {
   std::uint32_t less = 0;
   std::uint32_t greater = 0;
-  std::uint32_t done = 0;  ///< blocks that have finished
+  std::uint32_t done = 0;  ///< number of blocks that have finished
 };
 
-/// Index of a segment's counters. Segments that are partitioned at the same time begin more than kBlockSort keys apart,
-/// so each has its own. A left side reuses the counters of its parent, which has finished with them.
+/// Returns the index of a segment's counters. Segments that are partitioned at the same time begin more than kBlockSort
+/// keys apart, so each has its own counters. A left side reuses those of its parent, which has finished with them.
 constexpr std::uint32_t counters_of(std::uint32_t first) { return first / kBlockSort; }
 constexpr std::size_t counters_needed(std::uint32_t count) { return count / kBlockSort + 1; }
 
-/// Pointers to device memory, shared by all segments.
+/// Arguments of all steps of a sort: pointers to device memory.
 struct SortArgs {
   const std::uint32_t* input = nullptr;  ///< keys to sort; only read
   std::uint32_t* keys = nullptr;         ///< the result; as many keys as `input`
@@ -103,26 +102,26 @@ struct SortArgs {
   LaunchStatus* status = nullptr;        ///< errors of launches from the device
 };
 
-/// The array that holds a segment's keys before its next step.
+/// Returns the array that holds a segment's keys before its next step. `depth`: number of partitions so far.
 constexpr const std::uint32_t* keys_before(const SortArgs& args, std::uint32_t depth) {
   if (depth == 0) return args.input;
   return depth % 2 == 0 ? args.keys : args.scratch;
 }
 
-/// The array to which a partition writes its two sides.
+/// Returns the array to which a partition writes its two sides.
 constexpr std::uint32_t* keys_after(const SortArgs& args, std::uint32_t depth) {
   return depth % 2 == 0 ? args.scratch : args.keys;
 }
 
 // --- Driven by the host ----------------------------------------------------------------------------------------------
 
-/// Task of one block of a grid for a whole level.
+/// What one block does in a grid that executes a step for all segments of a level.
 struct SortWork {
   std::uint32_t segment = 0;  ///< index in SortBatch::segments
   std::uint32_t block = 0;    ///< index among the step_blocks() of that segment
 };
 
-/// The segments of a level that have the same step. Pointers to device memory.
+/// The segments of a level that have the same step. The pointers are to device memory.
 struct SortBatch {
   SortSegment::Step step = SortSegment::Step::nothing;
   std::uint32_t depth = 0;
@@ -132,7 +131,7 @@ struct SortBatch {
   SortSplit* splits = nullptr;  ///< for Step::partition: result of each partition, at the index of its segment
 };
 
-/// One grid for a batch, launched by the host.
+/// One grid that executes the step of a batch, launched by the host.
 class SortGrid final : public Kernel {
  public:
   /// `count`: number of keys in the whole array.
@@ -141,7 +140,7 @@ class SortGrid final : public Kernel {
 
   [[nodiscard]] std::string_view name() const override { return "sort-grid"; }
   [[nodiscard]] KernelCost cost() const override;
-  /// The whole array that this batch writes: for partitions keys_after(), else SortArgs::keys.
+  /// The whole array that this batch writes: keys_after() for partitions, else SortArgs::keys.
   [[nodiscard]] std::span<std::byte> output() const override;
   /// For a partition: each side holds the right keys in unspecified order, the middle is unspecified, and the split is
   /// not computed.
@@ -162,7 +161,7 @@ class SortGrid final : public Kernel {
 
 // --- Driven by the device --------------------------------------------------------------------------------------------
 
-/// The whole sort of `count` keys, driven by the device: the host launches one kernel.
+/// Sorts `count` keys under control of the device: the host launches a single kernel.
 class DeviceSort final : public Kernel {
  public:
   DeviceSort(const SortArgs& args, std::uint32_t count) : args_(args), count_(count) {}
@@ -187,8 +186,8 @@ class DeviceSort final : public Kernel {
 /// Sorts on the host, ascending (radix sort): several times as fast as std::sort for millions of keys.
 void sort_keys(std::vector<std::uint32_t>& keys);
 
-/// The pivot of a segment: the median of nine evenly spaced keys, which is the true median if the keys are sorted.
-/// `count` must be at least 1.
+/// Returns the pivot of a segment: the median of nine evenly spaced keys, which is the true median if the keys are
+/// sorted. `count` must be at least 1.
 constexpr std::uint32_t sort_pivot(const std::uint32_t* keys, std::uint32_t count) {
   constexpr std::uint32_t kSamples = 9;
   std::uint32_t sample[kSamples] = {};

@@ -20,7 +20,7 @@ __device__ void run_child(const ChildrenArgs& args, std::uint32_t index) {
   args.slots[index] = value;
 }
 
-/// A child that launches nothing: launched by the host or by a graph, or a leaf of a tree.
+/// A child that launches nothing, because the host or a graph has launched it, or because it is a leaf of a tree.
 __global__ void leaf(const ChildrenArgs args, std::uint32_t index) { run_child(args, index); }
 
 __global__ void node(const ChildrenArgs args, std::uint32_t level, std::uint32_t index, bool tail);
@@ -42,12 +42,12 @@ __global__ void node(const ChildrenArgs args, std::uint32_t level, std::uint32_t
   for (std::uint32_t c = args.tree.first_child(level, index); c < end; ++c) launch_child(args, level + 1, c, tail);
 }
 
-/// The first kernel of a tree. Its threads launch in parallel; with one thread the children are launched in order.
+/// The first kernel of a tree. Its threads launch children in parallel; a single thread launches them in order.
 __global__ void tree_root(const ChildrenArgs args, std::uint32_t children, bool tail) {
   for (std::uint32_t c = threadIdx.x; c < children; c += blockDim.x) launch_child(args, 0, c, tail);
 }
 
-/// Does its work, then tail-launches the next child, which starts when this one has ended.
+/// A child that does its work, then tail-launches the next child, which starts when this one has ended.
 __global__ void chain_link(const ChildrenArgs args, std::uint32_t index) {
   run_child(args, index);
   if (index + 1 >= args.tree.children()) return;
@@ -68,7 +68,7 @@ void Child::launch(void* cuda_stream) const {
   leaf<<<1, 1, 0, static_cast<cudaStream_t>(cuda_stream)>>>(args_, index_);
 }
 
-/// Also loads the kernels that the device will launch: the device cannot load code, and the host might block behind the
+/// Also loads the kernels that the device will launch. The device cannot load code, and the host might block behind the
 /// kernel that needs them.
 void Children::preload() const { load(leaf, node, tree_root, chain_link, chain_root); }
 

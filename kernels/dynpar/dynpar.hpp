@@ -25,11 +25,11 @@
 
 namespace xferbench::kernels {
 
-/// Which child launches which. Children are numbered level by level. The first kernel launches level 0; the children of
-/// one child have consecutive numbers in the next level.
+/// Says which child launches which. Children are numbered level by level. The first kernel launches level 0; the
+/// children of one child have consecutive numbers in the next level.
 class LaunchTree {
  public:
-  /// CUDA allows grids to nest 24 levels deep.
+  /// Maximum number of levels; CUDA allows grids to nest 24 levels deep.
   static constexpr std::uint32_t kMaxLevels = 16;
 
   constexpr LaunchTree() = default;
@@ -49,10 +49,10 @@ class LaunchTree {
 
   [[nodiscard]] constexpr std::uint32_t children() const { return first_[levels_]; }
   [[nodiscard]] constexpr std::uint32_t levels() const { return levels_; }
-  /// Number of the first child of a level; first(levels()) is the number of all children.
+  /// Returns the number of the first child of a level; first(levels()) is the number of all children.
   [[nodiscard]] constexpr std::uint32_t first(std::uint32_t level) const { return first_[level]; }
   [[nodiscard]] constexpr std::uint32_t width(std::uint32_t level) const { return first_[level + 1] - first_[level]; }
-  /// Number of the first child that child `index` of `level` launches; its last precedes first_child(level, index + 1).
+  /// Returns the first child that child `index` of `level` launches. Its last precedes first_child(level, index + 1).
   [[nodiscard]] constexpr std::uint32_t first_child(std::uint32_t level, std::uint32_t index) const {
     const std::uint64_t place = index - first_[level];
     return first_[level + 1] + static_cast<std::uint32_t>(place * width(level + 1) / width(level));
@@ -74,15 +74,15 @@ class LaunchTree {
   std::uint32_t first_[kMaxLevels + 1] = {};  // NOLINT: a plain array, which device code can read
 };
 
-/// One step of a child: v = v * factor + addend modulo 2^32. Kernels get both constants from the host, because a
+/// Constants of a step of a child: v = v * factor + addend modulo 2^32. Kernels get both from the host, because a
 /// compiler that knew them would fold several steps into one.
 inline constexpr std::uint32_t kStepFactor = 1664525;
 inline constexpr std::uint32_t kStepAddend = 1013904223;
 
-/// Start value of child `index`; different for every child.
+/// Returns the start value of child `index`, which is different for every child.
 constexpr std::uint32_t child_seed(std::uint32_t seed, std::uint32_t index) { return (index + 1) * 2654435761U ^ seed; }
 
-/// Closed form of the result of child `index`: `work` affine steps are one affine step, found by repeated squaring.
+/// Returns the result of child `index`: `work` affine steps are one affine step, found by repeated squaring.
 constexpr std::uint32_t child_result(std::uint32_t seed, std::uint32_t index, std::uint32_t work) {
   std::uint32_t factor = kStepFactor;
   std::uint32_t addend = kStepAddend;
@@ -104,7 +104,7 @@ struct ChildrenArgs {
   std::uint32_t seed = 0;
   std::uint32_t factor = kStepFactor;  ///< kStepFactor, as an argument so that the compiler cannot fold steps
   std::uint32_t addend = kStepAddend;
-  /// For tests, may be null: word 0 counts the children that have started, then their indices follow in starting order.
+  /// For tests, may be null. Word 0 counts the children that have started; their indices follow in starting order.
   std::uint32_t* journal = nullptr;
 };
 
@@ -138,10 +138,10 @@ enum class LaunchMode {
   none,             ///< no launches: only the first kernel runs
   fire_and_forget,  ///< each kernel launches its children of the tree with fire-and-forget
   tail,             ///< each kernel tail-launches its children of the tree, which run one after another
-  tail_chain,       ///< each child tail-launches the next; of the tree, only the number of children counts
+  tail_chain,       ///< each child tail-launches the next; only the number of children of the tree matters
 };
 
-/// The first kernel, which launches all children, directly or through others.
+/// The first kernel, which launches all children, directly or through other children.
 class Children final : public Kernel {
  public:
   /// `launchers`: number of threads of the first kernel that launch its children.

@@ -34,20 +34,20 @@ __device__ inline void mbarrier_init(std::uint64_t* barrier, unsigned arrivals) 
 /// Makes initialised barriers visible to the async proxy.
 __device__ inline void fence_mbarrier_init() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
 
-/// One arrival; earlier writes of this thread are visible to threads that wait for the phase.
+/// Makes one arrival. Earlier writes of this thread are visible to threads that wait for the end of the phase.
 __device__ inline void mbarrier_arrive(std::uint64_t* barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");
 }
 
-/// One arrival that also adds `bytes` to the expected count: the phase ends when copies have delivered them. Call it
-/// before issuing the copies, so that the phase cannot end in between.
+/// Makes one arrival that also adds `bytes` to the expected count: the phase ends when copies have delivered them. Must
+/// be called before issuing the copies, so that the phase cannot end in between.
 __device__ inline void mbarrier_arrive_expect_tx(std::uint64_t* barrier, unsigned bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)), "r"(bytes)
                : "memory");
 }
 
-/// Waits until the phase with this parity has ended: 0 for the barrier's first phase, then alternating. On a new
-/// barrier, parity 1 counts as ended. try_wait suspends the thread for a time that the hardware chooses.
+/// Waits until the phase with this parity has ended. The first phase of a barrier has parity 0, the next 1, and so on.
+/// On a new barrier, parity 1 counts as ended. try_wait suspends the thread for a time that the hardware chooses.
 __device__ inline void mbarrier_wait(std::uint64_t* barrier, unsigned parity) {
   unsigned done = 0;
   while (done == 0) {
@@ -63,7 +63,7 @@ __device__ inline void mbarrier_wait(std::uint64_t* barrier, unsigned parity) {
   }
 }
 
-/// Like mbarrier_wait, but returns at once whether the phase has ended.
+/// Like mbarrier_wait(), but does not wait: returns whether the phase has ended.
 __device__ inline bool mbarrier_ended(std::uint64_t* barrier, unsigned parity) {
   unsigned ended = 0;
   asm volatile(
@@ -83,8 +83,8 @@ __device__ inline void fence_proxy_async() { asm volatile("fence.proxy.async.sha
 
 // --- cp.async: one thread copies 4, 8 or 16 bytes to shared memory without registers [cp.async], from sm_80.
 
-/// Copies `bytes` bytes and fills up to kBytes with zeros; both addresses are aligned to kBytes. 16-byte copies bypass
-/// L1 (.cg), smaller ones cannot (.ca).
+/// Copies `bytes` bytes and fills up to kBytes with zeros; both addresses must be aligned to kBytes. 16-byte copies
+/// bypass L1 (.cg), smaller ones cannot (.ca).
 template <unsigned kBytes>
 __device__ inline void cp_async(void* to, const void* from, unsigned bytes) {
   static_assert(kBytes == 4 || kBytes == 8 || kBytes == 16);
@@ -98,7 +98,7 @@ __device__ inline void cp_async(void* to, const void* from, unsigned bytes) {
   }
 }
 
-/// Makes a group of the copies that this thread issued since the last commit.
+/// Commits a group: the copies that this thread has issued since the last commit.
 __device__ inline void cp_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 
 /// Waits until at most the kGroups latest groups of this thread are pending. To see other threads' copies, add a
@@ -110,7 +110,7 @@ __device__ inline void cp_async_wait() {
 
 // --- Bulk copies: one thread issues, the copy hardware of the multiprocessor executes, from sm_90.
 
-/// Global to shared memory [cp.async.bulk]; completes on `barrier`. Addresses and size must be multiples of 16.
+/// Copies from global to shared memory [cp.async.bulk]; completes on `barrier`. Addresses and size: multiples of 16.
 __device__ inline void bulk_load(void* to, const void* from, unsigned bytes, std::uint64_t* barrier) {
   asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
                    shared_address(to)),
@@ -118,7 +118,7 @@ __device__ inline void bulk_load(void* to, const void* from, unsigned bytes, std
                : "memory");
 }
 
-/// Shared to global memory, in this thread's current bulk group. Addresses and size must be multiples of 16.
+/// Copies from shared to global memory, in this thread's current bulk group. Addresses and size: multiples of 16.
 __device__ inline void bulk_store(void* to, const void* from, unsigned bytes) {
   asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to), "r"(shared_address(from)),
                "r"(bytes)
@@ -136,14 +136,14 @@ __device__ inline void tensor_load(void* to, const void* map, int x, int y, std:
       : "memory");
 }
 
-/// Stores the part of the box that lies inside of the matrix.
+/// Stores a box of a matrix that begins at element `x` of row `y`, except what lies outside of the matrix.
 __device__ inline void tensor_store(const void* map, int x, int y, const void* from) {
   asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%1, %2}], [%3];" ::"l"(map), "r"(x),
                "r"(y), "r"(shared_address(from))
                : "memory");
 }
 
-/// Makes a group of the bulk stores that this thread issued since the last commit [cp.async.bulk.commit_group].
+/// Commits a group: the bulk stores that this thread has issued since the last commit [cp.async.bulk.commit_group].
 __device__ inline void bulk_commit() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
 
 /// Waits until all but the kGroups latest groups of this thread have read their shared memory, which may then be reused

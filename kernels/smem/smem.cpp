@@ -11,7 +11,7 @@ namespace {
 
 constexpr unsigned kWarp = 32;
 
-/// Value of a half-precision float in [0, 2048), the range of the smem elements.
+/// Returns the value of a half-precision float in [0, 2048), the range of the smem elements.
 float half_value(std::uint16_t bits) {
   if (bits == 0) return 0;
   const auto mantissa = static_cast<float>(1024 + (bits & 1023));
@@ -22,7 +22,7 @@ bool works(const SmemShape& shape) {
   return shape.part != SmemPart::memory && (shape.op == SmemOp::scale || shape.intensity > 0);
 }
 
-/// Computes one row in place. Without arithmetic the bytes pass unchanged.
+/// Computes one row in place. If the shape has no arithmetic, the bytes stay unchanged.
 void work_on(const SmemShape& shape, std::span<std::byte> row) {
   if (!works(shape)) return;
   for (std::size_t i = 0; i < row.size(); i += bytes_of(shape.type)) {
@@ -40,7 +40,7 @@ void work_on(const SmemShape& shape, std::span<std::byte> row) {
   }
 }
 
-/// Sum of the 32-bit words of a part of a row; missing bytes of the last word count as zero.
+/// Returns the sum of the 32-bit words of a part of a row. Missing bytes of the last word count as zero.
 std::uint32_t sum_words(std::span<const std::byte> bytes) {
   std::uint32_t sum = 0;
   for (std::size_t i = 0; i < bytes.size(); i += sizeof(std::uint32_t)) {
@@ -73,8 +73,8 @@ unsigned SmemShape::launched_threads() const {
 unsigned SmemShape::vectors_at_a_time() const {
   const unsigned all = tile_bytes / (kSmemVector * threads);
   if (all % 4 == 0) return 4;
-  // The stage count is a template parameter of the pipeline kernels; to limit their number, none is compiled for 2
-  // vectors.
+  // For 2 vectors no pipeline kernel is compiled: the stage count is a template parameter of pipeline kernels, so there
+  // would be many.
   return all % 2 == 0 && method != SmemMethod::pipeline ? 2 : 1;
 }
 

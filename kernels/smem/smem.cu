@@ -1,4 +1,4 @@
-// Launches the tile kernels: kernel arguments, tensor maps, grid size.
+// Launches the tile kernels: computes their arguments, tensor maps and grid sizes.
 #include "kernels/smem/smem.hpp"
 
 #include <cuda.h>
@@ -66,8 +66,8 @@ SmemWork work_of(const SmemShape& shape, const SmemArgs& args) {
 
 using TensorMapEncoder = decltype(&cuTensorMapEncodeTiled);
 
-/// cuTensorMapEncodeTiled, looked up in the driver at run time, so that programs need not link with libcuda. Null if
-/// the driver is too old.
+/// Returns cuTensorMapEncodeTiled, looked up in the driver at run time so that programs need not link with libcuda.
+/// Null if the driver is too old.
 TensorMapEncoder tensor_map_encoder() {
   void* function = nullptr;
   cudaDriverEntryPointQueryResult found{};
@@ -89,8 +89,8 @@ CUtensorMapSwizzle swizzle_mode(unsigned span) {
   }
 }
 
-/// Encodes the first `row_bytes` of each row at `memory`, in boxes of one tile. Leaves out a last row that is shorter,
-/// because a tensor is a rectangle. False if the driver refuses.
+/// Encodes a tensor map of the first `row_bytes` of each row at `memory`, with boxes of one tile. Leaves out a last row
+/// that is shorter, because a tensor is a rectangle. Returns false if the driver refuses.
 bool encode(TensorMapEncoder encoder, CUtensorMap& map, const SmemShape& shape, const std::byte* memory,
             std::uint64_t row_bytes) {
   const auto element = static_cast<unsigned>(bytes_of(shape.type));
@@ -113,7 +113,7 @@ struct TensorMaps {
   CUtensorMap out{};
 };
 
-/// False if the driver refuses; the rules of scenarios/smem/rules.cpp should prevent that.
+/// Encodes the tensor maps of input and output. Returns false if the driver refuses, which rules.cpp should prevent.
 bool encode_both(TensorMaps& maps, const SmemShape& shape, const SmemArgs& args) {
   const TensorMapEncoder encoder = tensor_map_encoder();
   if (encoder == nullptr || !encode(encoder, maps.in, shape, args.in, shape.row_bytes)) return false;
@@ -122,7 +122,7 @@ bool encode_both(TensorMaps& maps, const SmemShape& shape, const SmemArgs& args)
   return !shape.uses_async_store() || encode(encoder, maps.out, shape, args.out, whole_vectors);
 }
 
-/// More than 48 KiB of dynamic shared memory must be requested per kernel. Never lowers an earlier request.
+/// Allows a kernel `bytes` of dynamic shared memory; more than 48 KiB need this call. Never lowers an earlier request.
 void allow_shared_memory(const void* kernel, std::size_t bytes) {
   cudaFuncAttributes attributes{};
   if (cudaFuncGetAttributes(&attributes, kernel) != cudaSuccess) return;

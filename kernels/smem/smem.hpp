@@ -24,7 +24,7 @@ namespace xferbench::kernels {
 enum class SmemMethod { direct, sync, prefetch, cp_async, pipeline, cg, bulk, tma, tma_specialized };
 enum class SmemOp { copy, read, scale };
 enum class SmemType { f32, f16 };
-/// How tiles are assigned to blocks.
+/// How the tiles are assigned to thread blocks.
 enum class SmemSchedule {
   one_tile,    ///< one block per tile; the hardware schedules the blocks
   persistent,  ///< fixed grid; block b works on the tiles b, b + grid, b + 2 grid, ...
@@ -33,9 +33,9 @@ enum class SmemSchedule {
 /// How bulk, tma and tma_specialized write their results to global memory.
 enum class SmemStore {
   registers,  ///< each thread stores from registers, as with all other methods
-  async,      ///< results go back to the tile's shared memory, then a bulk or tensor copy stores them
+  async,      ///< results are written back to shared memory; a bulk or tensor copy stores them
 };
-/// Which part of the kernel's loop runs, to find the bottleneck.
+/// Which part of the kernel's loop runs. Timing the parts alone shows the bottleneck.
 enum class SmemPart {
   whole,
   memory,   ///< no arithmetic
@@ -58,16 +58,16 @@ inline constexpr unsigned kSmemMaxCgCalls = 24;  ///< largest number of pending 
 
 constexpr std::size_t bytes_of(SmemType type) { return type == SmemType::f32 ? 4 : 2; }
 
-/// Largest `intensity` for exact results: f32 elements are whole numbers up to 2^22, f16 elements up to 2^9, and scale
-/// halves them first.
+/// Returns the largest `intensity` for exact results: f32 elements are whole numbers up to 2^22 and f16 elements up to
+/// 2^9, and op scale halves them first.
 constexpr std::uint32_t max_intensity(SmemType type) { return type == SmemType::f32 ? 1U << 20 : 1U << 9; }
 
-/// Expected result of copy and scale.
+/// Returns the expected result of op copy or scale for the element `in`.
 constexpr float smem_expected(SmemOp op, float in, std::uint32_t intensity) {
   return (op == SmemOp::scale ? in / 2 : in) + static_cast<float>(intensity);
 }
 
-/// The bits of the half-precision float that equals `value`, a multiple of 1/2 in [0, 1024].
+/// Returns the bits of the half-precision float that equals `value`, a multiple of 1/2 in [0, 1024].
 constexpr std::uint16_t half_bits(float value) {
   auto twice = static_cast<unsigned>(value * 2);
   if (twice == 0) return 0;
@@ -80,7 +80,7 @@ constexpr std::uint16_t half_bits(float value) {
   return static_cast<std::uint16_t>(exponent << 10 | (mantissa & 1023));
 }
 
-/// Describes one launch, which must be legal by the rules of scenarios/smem/rules.hpp.
+/// The parameters of one launch, which must be legal by the rules of scenarios/smem/rules.hpp.
 struct SmemShape {
   SmemMethod method = SmemMethod::direct;
   SmemOp op = SmemOp::copy;
@@ -105,32 +105,32 @@ struct SmemShape {
   bool fill_nan = false;        ///< for tma methods only: elements outside of the matrix arrive as NaN instead of zero
   std::uint32_t intensity = 0;  ///< fused multiply-adds per element
 
-  /// Makes the payload a contiguous array of `bytes` bytes: rows as wide as a tile, the last row possibly shorter. Set
-  /// tile_width first.
+  /// Makes the payload a contiguous array of `bytes` bytes: its rows are as wide as a tile, and the last row may be
+  /// shorter. tile_width must be set before.
   void set_array(std::uint64_t bytes);
   void set_matrix(std::uint64_t how_many_rows, std::uint64_t bytes_of_row);
-  /// Payload bytes of this row.
+  /// Returns the number of payload bytes in this row.
   [[nodiscard]] std::uint64_t used_bytes(std::uint64_t row) const {
     return row + 1 == rows ? last_row_bytes : row_bytes;
   }
 
   /// Whether the payload is a contiguous array: then each tile is contiguous in memory.
   [[nodiscard]] bool is_array() const { return pitch == tile_width && row_bytes == tile_width; }
-  /// 16-byte vectors that a thread holds at a time (1, 2 or 4): more vectors mean more loads and independent steps in
-  /// flight.
+  /// Returns the number of 16-byte vectors that a thread holds at a time (1, 2 or 4). With more vectors, more loads and
+  /// independent steps are in flight.
   [[nodiscard]] unsigned vectors_at_a_time() const;
   [[nodiscard]] unsigned tile_rows() const { return tile_bytes / tile_width; }
   [[nodiscard]] std::uint64_t tiles_across() const { return (row_bytes + tile_width - 1) / tile_width; }
   [[nodiscard]] std::uint64_t tiles() const { return (rows + tile_rows() - 1) / tile_rows() * tiles_across(); }
   [[nodiscard]] std::uint64_t payload_bytes() const { return (rows - 1) * row_bytes + last_row_bytes; }
-  /// Size of `in`, and of `out` unless op is read. A multiple of 16, so that the last vector may be read whole.
+  /// Returns the bytes of `in`, and of `out` unless op is read. Multiple of 16, so the last vector may be read whole.
   [[nodiscard]] std::uint64_t buffer_bytes() const { return rows * pitch; }
   [[nodiscard]] std::uint64_t grid() const { return schedule == SmemSchedule::one_tile ? tiles() : blocks; }
-  /// Size of the output of read: one 32-bit partial sum per working warp. Only the total is specified.
+  /// Returns the output bytes of op read: a 32-bit partial sum per working warp. Only the sums' total is specified.
   [[nodiscard]] std::uint64_t sum_bytes() const { return grid() * (threads / 32) * sizeof(std::uint32_t); }
-  /// Threads of a block: `threads`; tma_specialized adds a load warp and, with async stores, a store warp.
+  /// Returns the threads of a block: `threads`; tma_specialized adds a load warp and, with async stores, a store warp.
   [[nodiscard]] unsigned launched_threads() const;
-  /// Dynamic shared memory of a block, including space for alignment.
+  /// Returns the bytes of dynamic shared memory of a block, including space for alignment.
   [[nodiscard]] std::size_t shared_bytes() const;
   [[nodiscard]] bool uses_async_store() const { return store == SmemStore::async && op != SmemOp::read; }
 };
@@ -151,8 +151,8 @@ class Smem final : public Kernel {
   }
   [[nodiscard]] KernelCost cost() const override;
   [[nodiscard]] std::span<std::byte> output() const override;
-  /// For op read, the first word of `result` is the total and all others are zero. The output of SmemPart::compute is
-  /// unspecified.
+  /// With op read, the first word of `result` is the total and all others are zero. With SmemPart::compute the output
+  /// is unspecified.
   void compute(std::span<std::byte> result) const override;
   [[nodiscard]] std::optional<std::vector<std::span<const std::byte>>> reads() const override;
   [[nodiscard]] std::unique_ptr<Kernel> clone() const override { return std::make_unique<Smem>(*this); }

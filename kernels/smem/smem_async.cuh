@@ -18,13 +18,13 @@
 
 namespace xferbench::kernels::tile {
 
-/// Minimum number of resident blocks per multiprocessor, for blocks of the largest size. It limits a thread to 40
-/// registers, or 64 with four vectors. Without it the compiler uses a few more, and small blocks of one tile each do
-/// not keep enough loads in flight: with 44 or 45 registers an H200 copies 1 to 6 % slower.
+/// Minimum number of resident blocks of the largest size per multiprocessor, for __launch_bounds__. It limits a thread
+/// to 40 registers, or 64 with four vectors. Without it the compiler uses a few more, and small blocks of one tile each
+/// do not keep enough loads in flight: with 44 or 45 registers an H200 copies 1 to 6 % slower.
 template <unsigned kVectors>
 inline constexpr unsigned kLeastBlocks = kVectors == 4 ? 2 : 3;
 
-/// The block's slots: dynamic shared memory, aligned to 1024 bytes as the widest swizzle requires.
+/// Returns the address of the block's slots: dynamic shared memory, aligned to 1024 bytes for the widest swizzle.
 __device__ inline uint4* aligned_slots(uint4* memory) {
   const std::uint32_t excess = ptx::shared_address(memory) % 1024;
   return excess == 0 ? memory : memory + (1024 - excess) / kVector;
@@ -50,7 +50,7 @@ __device__ void take_from_slot(const SmemWork& w, const uint4* slot, const Place
   }
 }
 
-/// Writes the vectors back to the slot, and stores to global memory those that Engine::store() does not write.
+/// Writes the vectors back to the slot. Stores those to global memory that Engine::store() does not write.
 template <unsigned kVectors, class Engine>
 __device__ void put_into_slot(const SmemWork& w, uint4* slot, const Place& place, const ThreadSlice& share,
                               unsigned first, const uint4 (&vectors)[kVectors]) {
@@ -64,8 +64,8 @@ __device__ void put_into_slot(const SmemWork& w, uint4* slot, const Place& place
   }
 }
 
-/// The threads' work on a tile in its slot. Results go to global memory, or back to the slot for asynchronous stores.
-/// Calls loaded() when this thread has read all of its vectors.
+/// Does the threads' work on a tile in its slot. Results go to global memory, or back to the slot for asynchronous
+/// stores. Calls loaded() when this thread has read all of its vectors.
 template <SmemType kType, unsigned kVectors, class Engine, class Loaded>
 __device__ void work_on_slot(const SmemWork& w, uint4* slot, const Place& place, const ThreadSlice& share,
                              std::uint32_t& sum, const Loaded& loaded) {
@@ -108,7 +108,7 @@ __device__ void run_ring(const SmemWork& w, const Engine& engine, uint4* memory)
   const bool stores_lag = w.async_store && w.stages > 1;
   const ThreadSlice share(w, threadIdx.x);
   unsigned slot = 0;
-  unsigned before = w.stages - 1;  // the slot of the previous iteration
+  unsigned before = w.stages - 1;  // slot of the previous iteration
   unsigned parity = 0;
   std::uint32_t sum = 0;
   std::uint32_t tile;

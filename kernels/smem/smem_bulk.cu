@@ -10,7 +10,7 @@ namespace {
 
 using namespace tile;
 
-/// The contiguous ranges of a tile: `count` ranges of `bytes` payload each.
+/// The contiguous ranges of memory that make up a tile: `count` ranges with `bytes` bytes of payload each.
 struct Pieces {
   std::uint32_t count;
   std::uint32_t bytes;
@@ -26,7 +26,7 @@ __device__ Pieces pieces_of(const SmemWork& w, const Place& place) {
 }
 
 struct BulkEngine {
-  /// Rounds each range up to 16 bytes: rows begin at multiples of 16, so the extra bytes are padding.
+  /// Rounds the size of each range up to 16 bytes. Rows begin at multiples of 16, so the extra bytes are padding.
   __device__ void load(const SmemWork& w, uint4* slot, std::uint32_t tile, std::uint64_t* barrier) const {
     const Place place = place_of(w, tile);
     const Pieces pieces = pieces_of(w, place);
@@ -39,7 +39,7 @@ struct BulkEngine {
     }
   }
 
-  /// Bytes after the last whole vector of a range use ordinary stores, because only payload may be written.
+  /// Ordinary stores write the bytes after the last whole vector of a range, because only payload may be written.
   __device__ void store(const SmemWork& w, const uint4* slot, std::uint32_t tile) const {
     const Place place = place_of(w, tile);
     const Pieces pieces = pieces_of(w, place);

@@ -15,7 +15,7 @@ namespace {
 
 using namespace tile;
 
-/// Issues this thread's copies of the tile, kBytes each; neighbouring threads copy neighbouring pieces.
+/// Issues this thread's copies of a tile, each of kBytes bytes. Neighbouring threads copy neighbouring bytes.
 template <unsigned kBytes>
 __device__ void load_tile(const SmemWork& w, uint4* slot, std::uint32_t tile) {
   if (!w.copies || tile >= w.tiles) return;
@@ -26,13 +26,13 @@ __device__ void load_tile(const SmemWork& w, uint4* slot, std::uint32_t tile) {
     const std::uint32_t row = at >> w.width_log2;
     const std::uint32_t column = at & ((1U << w.width_log2) - 1);
     const std::uint32_t valid = place.whole ? kBytes : valid_bytes(w, place.row + row, place.column + column, kBytes);
-    // With valid == 0 nothing is read, but the address should still be valid.
+    // If `valid` is 0, nothing is read, but the address should still be valid.
     const std::uint64_t offset = valid == 0 ? 0 : place.offset + row * w.pitch + column;
     ptx::cp_async<kBytes>(to + at, w.in + offset, valid);
   }
 }
 
-/// Waits until at most `groups` groups are pending. The instruction needs a compile-time constant.
+/// Waits until at most `groups` commit groups are pending. The PTX instruction needs a compile-time constant.
 __device__ void wait_for_all_but(unsigned groups) {
   switch (groups) {
     case 0: return ptx::cp_async_wait<0>();
@@ -55,10 +55,10 @@ __global__ void __launch_bounds__(kMaxThreads) cp_async_kernel(const SmemWork w)
   const unsigned slot_vectors = w.tile_bytes / kVector;
   for (unsigned k = 0; k < ahead; ++k) {
     load_tile<kBytes>(w, slots + k * slot_vectors, feed.at(k));
-    ptx::cp_async_commit();  // also if empty: the wait counts groups
+    ptx::cp_async_commit();  // even an empty group, because the wait counts groups
   }
   unsigned slot = 0;
-  unsigned free = ahead;  // the slot of the previous tile
+  unsigned free = ahead;  // slot of the previous tile
   std::uint32_t sum = 0;
   std::uint32_t tile;
   for (unsigned k = 0; (tile = feed.at(k)) < w.tiles; ++k) {

@@ -18,7 +18,7 @@ using namespace tile;
 
 using Pipeline = cuda::pipeline<cuda::thread_scope_block>;
 
-/// Loads this thread's vectors of a tile as one pipeline stage; the stage is empty past the last tile.
+/// Loads this thread's vectors of a tile as one pipeline stage. After the last tile the stage is empty.
 __device__ void load_stage(const SmemWork& w, Pipeline& pipeline, uint4* slot, std::uint32_t tile,
                            const ThreadSlice& share) {
   pipeline.producer_acquire();  // waits until all threads have released the slot
@@ -38,8 +38,8 @@ __device__ void load_stage(const SmemWork& w, Pipeline& pipeline, uint4* slot, s
   pipeline.producer_commit();
 }
 
-/// All threads produce and consume. A tile may be read after consumer_wait. Its slot may be refilled when all threads
-/// have called consumer_release, for which producer_acquire waits.
+/// All threads are producers and consumers. A tile may be read after consumer_wait. Its slot may be refilled when all
+/// threads have called consumer_release; producer_acquire waits for that.
 template <SmemType kType, unsigned kVectors, unsigned kStages>
 __global__ void __launch_bounds__(kMaxThreads) pipeline_kernel(const SmemWork w) {
   extern __shared__ uint4 slots[];
@@ -75,8 +75,8 @@ __global__ void __launch_bounds__(kMaxThreads) pipeline_kernel(const SmemWork w)
   feed.finish();
 }
 
-/// All threads copy the block's tile together; each call is one group to wait for. A range that is not whole vectors is
-/// copied by ordinary loads and stores.
+/// All threads of the block copy a tile together. Each call is one group to wait for. If a range is not whole vectors,
+/// ordinary loads and stores copy it.
 __device__ void load_tile(const SmemWork& w, cg::thread_block& block, uint4* slot, std::uint32_t tile) {
   if (!w.copies || tile >= w.tiles) return;
   const Place place = place_of(w, tile);
@@ -140,8 +140,8 @@ __global__ void __launch_bounds__(kMaxThreads, 1) cg_kernel(const SmemWork w) {
   std::uint32_t tile;
   for (unsigned k = 0; (tile = feed.at(k)) < w.tiles; ++k) {
     if (ahead == 0) load_tile(w, block, slots, tile);
-    // Past the last tile no more copies are issued, so the number of pending calls no longer tells whether this tile
-    // has arrived: then wait for all.
+    // After the last tile no more copies are issued, so the number of pending calls no longer tells whether this tile
+    // has arrived. Then the block waits for all calls.
     const bool full = feed.at(k + (ahead > 0 ? ahead - 1 : 0)) < w.tiles;
     feed.publish(k);
     wait_for_all_but(block, ahead == 0 || !full ? 0 : (ahead - 1) * calls);

@@ -9,7 +9,7 @@ namespace {
 
 using namespace tile;
 
-/// Global memory to registers and back, without shared memory.
+/// Moves data from global memory to registers and back, without shared memory.
 template <SmemType kType, unsigned kVectors>
 __global__ void __launch_bounds__(kMaxThreads) direct_kernel(const SmemWork w) {
   __shared__ std::uint32_t ring[Feed::kRing];
@@ -34,8 +34,9 @@ __global__ void __launch_bounds__(kMaxThreads) direct_kernel(const SmemWork w) {
   feed.finish();
 }
 
-/// Load, store to shared memory, barrier, work, barrier. Nothing overlaps within a block: no thread computes between
-/// the first load and the first barrier. The second barrier keeps the next tile from overwriting this one.
+/// For each tile: load, store to shared memory, barrier, work, barrier. Nothing overlaps within a block: no thread
+/// computes between the first load and the first barrier. The second barrier keeps the next tile from overwriting this
+/// one.
 template <SmemType kType, unsigned kVectors>
 __global__ void __launch_bounds__(kMaxThreads) sync_kernel(const SmemWork w) {
   extern __shared__ uint4 slot[];
@@ -62,8 +63,8 @@ __global__ void __launch_bounds__(kMaxThreads) sync_kernel(const SmemWork w) {
   feed.finish();
 }
 
-/// Like sync, but loads the next tile into registers before the work on this one; the loads need to complete only when
-/// the next iteration stores them to shared memory. Requires tiles of kVectors vectors per thread.
+/// Like sync_kernel, but loads the next tile into registers before the work on this one. These loads must have
+/// completed only when the next iteration stores them to shared memory. Requires tiles of kVectors vectors per thread.
 template <SmemType kType, unsigned kVectors>
 __global__ void __launch_bounds__(kMaxThreads) prefetch_kernel(const SmemWork w) {
   extern __shared__ uint4 slot[];

@@ -45,7 +45,7 @@ __device__ inline Place place_of(const SmemWork& w, std::uint32_t tile) {
   return place;
 }
 
-/// How many of the next `most` bytes at this row and byte column belong to the payload.
+/// Returns how many of the next `most` bytes at this row and byte column belong to the payload.
 __device__ inline std::uint32_t valid_bytes(const SmemWork& w, std::uint32_t row, std::uint32_t column,
                                             std::uint32_t most) {
   if (row >= w.rows) return 0;
@@ -69,7 +69,7 @@ class ThreadSlice {
         column_((first * kVector) & ((1U << w.width_log2) - 1)),
         offset_(row_ * w.pitch + column_) {}
 
-  /// Index in the tile of vector `n` of this slice.
+  /// Returns the index in the tile of vector `n` of this slice.
   __device__ std::uint32_t index(const SmemWork& w, unsigned n) const { return first_ + n * w.threads; }
   __device__ std::uint64_t offset(const SmemWork& w, unsigned n) const { return offset_ + n * w.step; }
   __device__ std::uint32_t row(const SmemWork& w, unsigned n) const {
@@ -82,7 +82,7 @@ class ThreadSlice {
 
  private:
   std::uint32_t first_;
-  std::uint32_t row_;     // within the tile
+  std::uint32_t row_;     // first row of the slice within the tile
   std::uint32_t column_;  // the same for all vectors, as threads * 16 is a multiple of tile_width
   std::uint64_t offset_;
 };
@@ -95,7 +95,7 @@ __device__ inline std::uint32_t neighbour(const SmemWork& w) {
 
 // --- Global memory.
 
-/// Loads the first `bytes` (an even number) of a vector by 4- and 2-byte accesses; the rest is zero.
+/// Loads the first `bytes` bytes (an even number) of a vector by 4- and 2-byte accesses; the other bytes are zero.
 __device__ inline uint4 load_part(const std::byte* from, std::uint32_t bytes) {
   std::uint32_t words[4] = {};
 #pragma unroll
@@ -121,7 +121,7 @@ __device__ inline void store_part(std::byte* to, const uint4& vector, std::uint3
   }
 }
 
-/// Loads vector `n` of slice `share`; bytes outside of the payload are zero.
+/// Loads vector `n` of slice `share`. Bytes outside of the payload are zero.
 __device__ inline uint4 load(const SmemWork& w, const Place& place, const ThreadSlice& share, unsigned n) {
   const std::byte* from = w.in + place.offset + share.offset(w, n);
   const std::uint32_t valid = share.valid(w, place, n);
@@ -147,7 +147,7 @@ __device__ void load_all(const SmemWork& w, const Place& place, const ThreadSlic
   }
 }
 
-/// Sum of the 32-bit words of a vector, counting only its first `valid` bytes.
+/// Returns the sum of the 32-bit words of a vector; only its first `valid` bytes count.
 __device__ inline std::uint32_t sum_words(const uint4& v, std::uint32_t valid) {
   if (valid == kVector) return v.x + v.y + v.z + v.w;
   const std::uint32_t words[4] = {v.x, v.y, v.z, v.w};
@@ -191,7 +191,7 @@ struct ElementTraits<SmemType::f16> {
   __device__ static __half high(std::uint32_t bits) { return __ushort_as_half(static_cast<std::uint16_t>(bits >> 16)); }
 };
 
-/// Applies the arithmetic to kVectors vectors: 4 * kVectors independent chains of dependent steps.
+/// Applies the arithmetic to kVectors vectors, which are 4 * kVectors independent chains of dependent steps.
 template <SmemType kType, unsigned kVectors>
 __device__ void compute(uint4 (&vectors)[kVectors], const SmemWork& w) {
   using L = ElementTraits<kType>;
@@ -246,8 +246,8 @@ __device__ void emit_all(const SmemWork& w, const Place& place, const ThreadSlic
     return;
   }
   if (!w.copies) {
-    // Without copies nothing is stored. No result has all bits set, but the compiler cannot know that and must compute
-    // it.
+    // With SmemPart::compute nothing is stored. No result has all bits set, but the compiler cannot know that and must
+    // compute it.
     bool never = true;
 #pragma unroll
     for (unsigned i = 0; i < kVectors; ++i) never &= (vectors[i].x & vectors[i].y & vectors[i].z & vectors[i].w) == ~0U;
@@ -263,14 +263,14 @@ __device__ void emit_all(const SmemWork& w, const Place& place, const ThreadSlic
   }
 }
 
-/// For read: stores the warp's sum over all of its tiles. Warps that work on tiles are the first of the block.
+/// For op read, stores each warp's sum over all of its tiles. Warps that work on tiles are the first of the block.
 __device__ inline void finish_sum(const SmemWork& w, std::uint32_t sum) {
   if (!w.reads) return;
   sum = __reduce_add_sync(0xFFFFFFFF, sum);
   if (threadIdx.x % kWarp == 0) w.sums[blockIdx.x * (w.threads / kWarp) + threadIdx.x / kWarp] = sum;
 }
 
-/// The work on a tile in shared memory, at `slot`.
+/// Processes a tile that is in shared memory at `slot`.
 template <SmemType kType, unsigned kVectors>
 __device__ void work_on_shared(const SmemWork& w, const uint4* slot, const Place& place, const ThreadSlice& share,
                                std::uint32_t& sum) {
@@ -285,11 +285,11 @@ __device__ void work_on_shared(const SmemWork& w, const uint4* slot, const Place
 
 // --- Assignment of tiles to blocks.
 
-/// Takes the next tile from the global counter.
+/// Takes the next tile from the counter in global memory.
 __device__ inline std::uint32_t take(const SmemWork& w) { return atomicAdd(w.queue, 1U); }
 
-/// The last block to call this resets the counter for the next launch. Called by one thread of each block, after its
-/// last take().
+/// Called by one thread of each block, after its last take(). The last block to call it resets the counter for the next
+/// launch.
 __device__ inline void retire(const SmemWork& w) {
   __threadfence();  // orders this block's take() calls before its count
   if (atomicAdd(w.queue + 1, 1U) + 1 == gridDim.x) {
@@ -304,8 +304,8 @@ __device__ inline void retire(const SmemWork& w) {
 /// microsecond, so it is issued in one iteration and published in the next.
 class Feed {
  public:
-  /// `ahead`: how far at() may look. Before the first iteration up to at(ahead), after the barrier of iteration k up to
-  /// at(k + 1 + ahead).
+  /// `ahead`: how far ahead at() may look. Before the first iteration, at(ahead) is the furthest call allowed; after
+  /// the barrier of iteration k, at(k + 1 + ahead) is.
   __device__ Feed(const SmemWork& w, std::uint32_t* ring, unsigned ahead) : w_(w), ring_(ring), ahead_(ahead) {
     if (w_.queue == nullptr) return;
     if (threadIdx.x == 0) {
@@ -318,7 +318,7 @@ class Feed {
   __device__ std::uint32_t at(unsigned k) const {
     return w_.queue == nullptr ? blockIdx.x + k * gridDim.x : ring_[k % kRing];
   }
-  /// Call in iteration k, before a barrier of the block.
+  /// Must be called in iteration k, before a barrier of the block.
   __device__ void publish(unsigned k) {
     if (w_.queue == nullptr || threadIdx.x != 0) return;
     ring_[(k + 1 + ahead_) % kRing] = next_;

@@ -11,8 +11,7 @@ namespace {
 
 constexpr int kHalvings = 60;  // steps of the binary search over time: more than a double's precision
 
-/// Minimum bytes per chunk, unless fewer are left. A fast link moves half of them in the time that a further copy
-/// costs.
+/// Minimum bytes per chunk, unless fewer are left. A fast link moves half of them in the time that a copy costs.
 constexpr std::uint64_t kShortest = std::uint64_t{2} << 20;
 
 /// A split must take at most this fraction of the direct time, because the model is not accurate enough for small

@@ -20,8 +20,7 @@ struct CopyRow {
   std::size_t pieces = 1;
 };
 
-/// Predicts when the copies of each direction end if both directions start together and copies wait for their engine
-/// only.
+/// Predicts when the copies of each direction end if both directions start together; copies wait for their engine only.
 CopyEnds copies_at_once(const Cost& h2d, const Cost& d2h, const CopyRow& in, const CopyRow& out);
 
 struct StageSeconds {
