@@ -10,8 +10,7 @@
 
 namespace xferbench::kernels {
 
-/// One cache line of the GPU, with a pointer to the next. Padding makes each hop, the load of one pointer, touch a new
-/// line.
+/// One cache line of the GPU. A hop reads only the pointer; padding makes each hop touch a new line.
 struct alignas(128) ChaseLine {
   const ChaseLine* next;
 };
@@ -30,7 +29,7 @@ struct ChaseLog {
   std::uint32_t hops[kChaseHops] = {};  // NOLINT(modernize-avoid-c-arrays)
 };
 
-/// Whether each hop is timed, or only the whole walk, which leaves out the cost of reading the clock per hop.
+/// Whether each hop is timed, or only all hops together, which leaves out the cost of reading the clock per hop.
 enum class ChaseTimes { each_hop, all_hops };
 
 /// Selects the block of the grid that follows the pointers; all other blocks exit at once. With as many blocks as

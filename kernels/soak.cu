@@ -39,7 +39,8 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 // Number of mixing steps per word, which are followed by as many inverse steps. With 4 steps, the kernel is as fast as
-// a copy inside the GPU on an H200, within 1 % (docs/lab/soak.md): it loads memory fully, and arithmetic units, too.
+// a copy inside the GPU on an H200, within 1 % (docs/lab/soak.md): it uses the full memory rate, and the arithmetic
+// adds load.
 constexpr unsigned kSteps = 4;
 
 /// Multiplies x by `factor` and then by `inverse`; both multiply to 1 (mod 2^32). They are kernel arguments, because a

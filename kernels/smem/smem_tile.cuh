@@ -82,7 +82,7 @@ class ThreadSlice {
 
  private:
   std::uint32_t first_;
-  std::uint32_t row_;     // first row of the slice within the tile
+  std::uint32_t row_;     // row of the first vector, within the tile
   std::uint32_t column_;  // the same for all vectors, as threads * 16 is a multiple of tile_width
   std::uint64_t offset_;
 };
@@ -298,7 +298,8 @@ __device__ inline void retire(const SmemWork& w) {
   }
 }
 
-/// The sequence of a block's tiles; an index >= w.tiles ends it. All threads of the block must make the same calls.
+/// Yields the sequence of a block's tiles; an index >= w.tiles ends it. All threads of the block must make the same
+/// calls.
 ///
 /// Dynamic schedule: thread 0 takes tiles ahead of time and publishes them in shared memory. A take() costs about a
 /// microsecond, so it is issued in one iteration and published in the next.

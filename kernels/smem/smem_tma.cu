@@ -81,7 +81,7 @@ struct Slots {
   std::uint32_t* tiles;   // the tile in each slot; an index >= w.tiles ends the sequence
 };
 
-/// Position in the ring, and the parity of its barriers' current phase.
+/// Position of a role in the ring of slots, and the parity of the current phase of its barriers.
 struct RingPosition {
   unsigned slot = 0;
   unsigned parity = 0;
@@ -138,8 +138,8 @@ __device__ void consume_tiles(const SmemWork& w, const Slots& slots) {
   finish_sum(w, sum);
 }
 
-/// The store of one tile reads its slot while this thread waits for the next tile. If the next tile is late, the slot
-/// is released as soon as the store has read it.
+/// Stores tiles on one thread. The store of a tile reads its slot while the thread waits for the next tile. If the next
+/// tile is late, the slot is released as soon as the store has read it.
 template <class Engine>
 __device__ void store_tiles(const SmemWork& w, const Engine& engine, const Slots& slots) {
   unsigned before = w.stages;  // slot that a store is still reading; w.stages: no slot

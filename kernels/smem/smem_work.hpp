@@ -28,7 +28,7 @@ struct SmemWork {
   std::uint32_t intensity;
   float one;      ///< 1.0; a kernel argument, so that the compiler cannot fold the chain of steps into one
   bool is_array;  ///< contiguous: each tile is one range of memory
-  bool halve;     ///< op scale: halves each element
+  bool halve;     ///< op scale: halves each element before the additions
   bool reads;     ///< op read: stores sums instead of elements
   bool copies;    ///< false: only arithmetic, no access to global memory
   bool async_store;

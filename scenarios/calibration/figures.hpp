@@ -72,7 +72,7 @@ class Figures {
 /// Adds figures from the costs of operations in scenario overlap.
 void add_pipelines(std::span<const NamedReport> runs, Figures& figures);
 
-// Add figures from single copies (scenario memcpy) and from calls (scenario latency).
+// These functions add figures from single copies (scenario memcpy) and from calls (scenario latency).
 void add_pinned_copies(std::span<const NamedReport> runs, Figures& figures);
 void add_calls(std::span<const NamedReport> runs, Figures& figures);
 /// Adds figures from copies of pageable memory. Such a copy blocks the host, so its time by events includes host work,

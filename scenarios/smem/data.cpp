@@ -29,7 +29,7 @@ constexpr std::uint64_t kPart = 64 * MiB;        // bytes staged through page-lo
 constexpr std::uint64_t kGrain = MiB;            // minimum bytes per host thread
 constexpr std::size_t kQueueBytes = 128;         // size of the queue: two words, padded
 constexpr std::byte kPadding{0x7E};              // fills the input between rows; the output between rows is poison
-constexpr std::size_t kSmallElements = 1 + 512;  // number of possible values of pattern::small_element, and one
+constexpr std::size_t kSmallElements = 1 + 512;  // pattern::small_element is in [1, 2^9]
 
 /// Computes the expected rows of the input (`worked` is false) or of the output, as the bits of their elements.
 template <class Bits>
