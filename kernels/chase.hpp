@@ -23,7 +23,7 @@ struct ChaseLog {
   const ChaseLine* last = nullptr;   ///< the line at which the walk ended
   std::uint64_t cycles = 0;          ///< clock cycles of the multiprocessor, all hops together
   std::uint64_t nanoseconds = 0;     ///< the same duration by the GPU's global timer
-  std::uint32_t multiprocessor = 0;  ///< index of the multiprocessor that walked
+  std::uint32_t multiprocessor = 0;  ///< index of the multiprocessor that ran the kernel
   /// Cycles of each hop (only with ChaseTimes::each_hop), including some tens of cycles for reading the clock. A plain
   /// array, because device code cannot index a std::array.
   std::uint32_t hops[kChaseHops] = {};  // NOLINT(modernize-avoid-c-arrays)

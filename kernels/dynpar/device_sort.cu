@@ -124,7 +124,8 @@ __device__ void write_side(const RegisterKeys& held, std::uint32_t* counter, Wan
   __syncthreads();  // hazard: the next call reuses the shared variables
 }
 
-/// Returns true in all threads of the last of `blocks` blocks to call it, which sees all earlier writes of the others.
+/// Returns true in all threads of the last of `blocks` blocks to call it. That block sees what all of them wrote
+/// before.
 __device__ bool is_last_block(std::uint32_t* done, std::uint32_t blocks) {
   __shared__ bool last;
   __threadfence();

@@ -22,7 +22,7 @@ struct SmemWork {
   std::uint32_t tile_rows;
   std::uint32_t width_log2;  ///< logarithm to base 2 of the tile's width in bytes
   std::uint32_t threads;     ///< threads that work on elements
-  std::uint32_t groups;      ///< number of passes over a tile; in each a thread works on kVectors vectors
+  std::uint32_t groups;      ///< rounds over a tile; in each a thread works on kVectors vectors
   std::uint32_t stages;
   std::uint32_t swizzle;  ///< XOR mask for the position of a 16-byte vector
   std::uint32_t intensity;

@@ -33,8 +33,8 @@ Points points_of(std::span<const Found> copies) {
   return points;
 }
 
-/// Returns the interval of a fitted parameter. Moves each time to the ends of its confidence interval, or to the fitted
-/// line where that is further away, and fits again. Adds the changes as squares, because the medians are independent.
+/// Returns the confidence interval of a fitted parameter. Refits with each time moved to the ends of its own interval,
+/// or to the fitted line where that is further away. Adds the changes as squares, because the medians are independent.
 /// Nothing if the parameter was clamped to 0, because then the lower end is unknown.
 std::optional<Interval> interval_of(const Points& points, const model::TransferFit& line, Part part) {
   const double middle = line.*part;

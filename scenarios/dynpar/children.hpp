@@ -86,7 +86,7 @@ class ChildrenRun : NonCopyable {
   Region all(std::string name) { return pass(std::move(name), With::children); }
   /// Like all(), but without children. For host and graph, all forks and joins of the streams remain.
   Region childless(std::string name) { return pass(std::move(name), With::no_children); }
-  /// Like all(), but launched by the host; concurrently if the children of the spec run concurrently.
+  /// Like all(), but the host launches the children; concurrently if they run concurrently in the way of the spec.
   Region by_host(std::string name);
 
   /// Runs one pass on poisoned result slots. Throws DeviceError if launches failed, and VerificationError if a child is

@@ -271,7 +271,7 @@ class Dynpar final : public ScenarioOf<dynpar_case> {
       const std::uint64_t slots = c.children.children * kKeyBytes;
       return {.host = slots, .device = slots + (c.children.pending > 0 ? LaunchRoom::bytes(c.children.pending) : 0)};
     }
-    constexpr std::uint64_t kForLists = 32;  // upper bound for lists and counters, as 1/32 of the keys' memory
+    constexpr std::uint64_t kForLists = 32;  // lists and counters need at most 1/32 of the keys' memory
     const std::uint64_t room = LaunchRoom::bytes(sort_launches(c.key_count()));
     return {.host = 2 * c.bytes, .device = 3 * c.bytes + c.bytes / kForLists + room};
   }

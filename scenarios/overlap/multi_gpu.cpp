@@ -117,8 +117,8 @@ void measure_multi_gpu(const OverlapCase& c, const RunContext& bench, Result& re
   pipelines.same_batch = true;
   Region one_gpu = one.region();
   use_common_clock({&pipelines, &one_gpu});
-  // Region one-gpu must not run between the stages: their D2H copies are checked against what their kernels have left
-  // on the device.
+  // one-gpu runs before the stages, not between them: the stages' D2H copies are checked against what the stages'
+  // kernels have left on the device.
   std::vector<Region> regions{pipelines, wall_region(pipelines), one_gpu};
   std::ranges::move(parts.stages(), std::back_inserter(regions));
   const std::vector<Series> series = bench.sample(std::move(regions));

@@ -18,7 +18,7 @@ struct ChunkRules {
   /// c times as fast as its consumer keeps the consumer busy if the ratio is at most c.
   double taper = 2;
   bool grow = false;    ///< start with chunks of `least` elements
-  bool shrink = false;  ///< limit each chunk so that the rest can follow in shrinking rounds
+  bool shrink = false;  ///< limit each chunk so that rounds of shrinking chunks can follow
 };
 
 /// Returns chunks that cover `elements` in order, without gaps. All but the last are whole pages; none is empty.
