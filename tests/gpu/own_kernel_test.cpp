@@ -192,7 +192,7 @@ TEST_F(GpuOwnKernel, WhoseWishesCannotBeReadIsRefused) {
   };
   refused("namespace mine { __constant__ unsigned right_launch[3] = {256, 4, 0}; }\n",
           "the code has this name, but it is not a readable variable");
-  refused("extern \"C\" __constant__ unsigned right_launch[2] = {256, 4};\n", "it has 8 bytes");
+  refused("extern \"C\" __constant__ unsigned right_launch[2] = {256, 4};\n", "its size is 8 bytes");
 }
 
 TEST_F(GpuOwnKernel, ThatIsNotInTheFileFailsItsCaseAlone) {

@@ -343,7 +343,7 @@ TEST_F(SmemScenarioTest, MoreBlocksThanFitAreSkippedWithTheReason) {
   const Result r =
       run("smem --size 8M --method sync --schedule dynamic --stages 1 --tile 32K --blocks-per-sm 32").front();
   EXPECT_EQ(r.status, Status::skipped);
-  EXPECT_NE(r.reason.find("do not fit"), std::string::npos) << r.reason;
+  EXPECT_NE(r.reason.find("does not fit at once"), std::string::npos) << r.reason;
 }
 
 }  // namespace
