@@ -270,7 +270,7 @@ __device__ inline void finish_sum(const SmemWork& w, std::uint32_t sum) {
   if (threadIdx.x % kWarp == 0) w.sums[blockIdx.x * (w.threads / kWarp) + threadIdx.x / kWarp] = sum;
 }
 
-/// Processes a tile that is in shared memory at `slot`.
+/// Loads a thread's share of the tile at `slot` in shared memory, computes, and stores the result.
 template <SmemType kType, unsigned kVectors>
 __device__ void work_on_shared(const SmemWork& w, const uint4* slot, const Place& place, const ThreadSlice& share,
                                std::uint32_t& sum) {

@@ -103,7 +103,7 @@ class Sorter : NonCopyable {
   std::array<Lists, 4> lists_;
   LaunchLog log_;
   kernels::SortArgs args_;
-  Stream root_;         ///< everything the next level depends on: partitions, and the copies of lists and splits
+  Stream root_;         ///< work that the next level waits for: partition kernels, copies of lists
   Stream leaf_stream_;  ///< sorts and fills, on which no other step depends
   std::size_t round_trips_ = 0;
   std::size_t host_launches_ = 0;

@@ -61,7 +61,7 @@ struct ExchangePart {
   friend bool operator==(const ExchangePart&, const ExchangePart&) = default;
 };
 
-/// Returns what a rank does in a round trip within the same turn: both ends send and receive.
+/// Returns `part` made two-way: the rank sends to and receives from the same partner in one turn.
 ExchangePart round_trip(const ExchangePart& part);
 
 /// Returns what `rank` does in each turn of a round; all ranks have the same number of turns. Without both_ways the two

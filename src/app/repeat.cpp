@@ -53,7 +53,7 @@ void exit_if_signalled() {
 
 /// Runs the same command line again, with --process inserted at the front. After a "--" it would not be a flag.
 [[noreturn]] void exec_child(std::size_t number, const std::vector<std::string>& arguments) {
-  constexpr int kCannotRun = 127;  // exit code of shells for a command that cannot be run
+  constexpr int kCannotRun = 127;  // exit code of shells for a command that is not found
   exit_if_signalled();
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   std::signal(SIGTTOU, SIG_IGN);  // ignored because a terminal may send it to background processes that write

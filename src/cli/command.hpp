@@ -131,7 +131,7 @@ struct CompareCommand {
   std::optional<std::string> spread;  ///< file with the known variation between processes
   bool all = false;                   ///< list every case and not only those that changed
   Annotations annotations = Annotations::none;
-  OutputFiles files;  ///< uses only json, markdown and html
+  OutputFiles files;  ///< the command uses only json, markdown and html
   Presentation show;
 };
 

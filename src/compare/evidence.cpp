@@ -18,7 +18,7 @@ using Numbers = std::span<const ProcessNumber>;
 constexpr std::size_t kEnoughForRanks = 4;  // fewest processes per side for which a rank test is used
 // probability that the true value is outside a 95 % interval, on both sides together
 constexpr double kInterval = 0.05;
-// 95 % of normally distributed errors are less than this many standard deviations
+// 95 % of normally distributed errors are smaller in absolute value than this many standard deviations
 constexpr double kNormal95 = 1.959963984540054;
 constexpr double kFreedomOfDrift = 4;  // degrees of freedom of a drift; few, because a drift need not be linear
 

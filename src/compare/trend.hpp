@@ -38,7 +38,7 @@ struct Change {
 /// the statistic for each series length. The result for a series is the same on every machine.
 class ChangeFinder {
  public:
-  /// `series` is the number of series that are judged together.
+  /// `series`: number of series that will be tested. The error probability of each is divided by it (Bonferroni).
   explicit ChangeFinder(std::size_t series);
 
   /// Returns the changes, in the order of time; `values` must be in that order, too.

@@ -27,7 +27,6 @@ using recording::CopyKind;
 using recording::Memory;
 using recording::Time;
 
-/// Any record that a timeline shows.
 using Shown = std::variant<const recording::Copy*, const recording::Kernel*, const recording::Fill*,
                            const recording::Migration*, const recording::Call*, const recording::Range*>;
 

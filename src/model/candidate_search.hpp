@@ -23,13 +23,13 @@ struct Prediction {
 struct CandidateSearchPolicy {
   double model_error = 0.03;   ///< initial estimate of a prediction's error within a measured family
   double family_error = 0.10;  ///< additional error for a family that has not been measured
-  double reach = 3;  ///< measure a candidate if it would be the best at this many errors below its prediction ...
-  double worthwhile = 0.005;  ///< ... by more than this fraction
-  double clearly = 0.01;      ///< drop a candidate whose interval lies more than this fraction above that of the best
-  double share = 0.2;         ///< maximum fraction of the configurations to measure ...
-  std::size_t least = 8;      ///< ... but at least this many ...
-  std::size_t most = 200;     ///< ... and at most this many; the least promising are left out
-  std::size_t batch = 6;      ///< number of new configurations per round, the set that next() returns
+  double reach = 3;            ///< measure a candidate if its prediction less this many errors would be the best
+  double worthwhile = 0.005;   ///< a candidate must be better by more than this fraction
+  double clearly = 0.01;       ///< drop a candidate whose interval lies more than this fraction above that of the best
+  double share = 0.2;          ///< maximum fraction of the configurations to measure
+  std::size_t least = 8;       ///< minimum number of configurations to measure, even if `share` allows fewer
+  std::size_t most = 200;      ///< maximum number of configurations; the least promising are left out
+  std::size_t batch = 6;       ///< number of new configurations per round, the set that next() returns
   std::size_t rounds = 2;     ///< maximum rounds that measure a near-best candidate, if there are more than `finalists`
   std::size_t finalists = 6;  ///< so few near-best candidates are not measured again
 };

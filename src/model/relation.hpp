@@ -33,7 +33,7 @@ std::optional<Interval> ratio_interval(const Estimate& a, const Estimate& b);
 std::optional<Interval> difference_interval(const Estimate& a, const Estimate& b);
 Estimate difference(const Estimate& a, const Estimate& b);
 
-/// Result of comparing the first time with the second.
+/// How one measured time compares with another.
 enum class Relation {
   faster,     ///< certainly faster: the intervals do not overlap, and the medians are not alike
   slower,     ///< certainly slower: the same with the times exchanged

@@ -288,7 +288,7 @@ std::vector<double> places_of_names(const std::vector<Chart::Series>& all, const
   return places;
 }
 
-/// Returns the smallest and the largest of the numbers that `numbers` returns for each series.
+/// Returns the smallest and the largest number of all series; `numbers` returns those of one series.
 template <class Numbers>
 std::pair<double, double> range_of(const std::vector<Chart::Series>& all, const Numbers& numbers) {
   std::pair range{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};

@@ -14,7 +14,8 @@ Descriptor unpacked(const std::string& path);
 /// Opens a file, compressed or not, for reading from its beginning. Throws InputError.
 Descriptor open_stored(const std::string& path);
 
-/// Returns the name of the file's schema: "xferbench/1". Empty if the file does not begin as a file of xferbench does.
+/// Returns the schema that the file names, for example "xferbench/1". Empty if the file does not begin as a file of
+/// xferbench does.
 std::string schema_of(const std::string& path);
 
 }  // namespace xferbench

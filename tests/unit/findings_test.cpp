@@ -194,7 +194,7 @@ TEST(Comparisons, GiveOnlyTheSizesAroundWhereTheseAreFarApart) {
     return compared({{copied("h2d", "pageable", 4 * KiB, 1), copied("h2d", "pageable", large, 4),
                       copied("h2d", "pinned", 4 * KiB, 2), copied("h2d", "pinned", large, 1)}});
   };
-  EXPECT_TRUE(test::mentions(both(16 * KiB), "crossover="));
+  EXPECT_TRUE(test::mentions(both(8 * KiB), "crossover="));
   EXPECT_TRUE(
       test::mentions(both(64 * KiB), "pinned is faster than pageable from somewhere between 4 KiB and 64 KiB on"));
   EXPECT_EQ(both(64 * KiB).find("crossover="), std::string::npos);

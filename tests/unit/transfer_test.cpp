@@ -265,7 +265,7 @@ TEST(Crossovers, CanBeSeveral) {
 }
 
 TEST(Crossovers, NeedIntervals) {
-  Points a = copies({{1, 1}, {4, 4}});
+  Points a = copies({{1, 1}, {2, 4}});
   const Points b = copies({{1, 2}, {4, 2}});
   ASSERT_EQ(crossovers(a, b).size(), 1U);
   a[1].seconds_ci.reset();
@@ -311,10 +311,10 @@ TEST(Crossovers, HaveTheIntervalOfBothRatios) {
   EXPECT_NEAR(exact.high, exact.bytes, 1e-9);
 }
 
-TEST(Crossovers, AreEstimatedBetweenSizesUpToFourTimesApart) {
-  const Points b = copies({{1, 2}, {4, 2}, {5, 2}});
-  EXPECT_TRUE(crossovers(copies({{1, 1}, {4, 4}}), b).at(0).is_estimated());
-  EXPECT_FALSE(crossovers(copies({{1, 1}, {5, 4}}), b).at(0).is_estimated());
+TEST(Crossovers, AreEstimatedBetweenSizesUpToTwiceApart) {
+  const Points b = copies({{1, 2}, {2, 2}, {3, 2}});
+  EXPECT_TRUE(crossovers(copies({{1, 1}, {2, 4}}), b).at(0).is_estimated());
+  EXPECT_FALSE(crossovers(copies({{1, 1}, {3, 4}}), b).at(0).is_estimated());
 }
 
 TEST(Comparison, TellsEqualFromNotDecidedAndFromNotSampled) {

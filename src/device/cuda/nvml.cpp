@@ -58,7 +58,7 @@ struct PciInfo {
   std::array<char, 32> bus_id;
 };
 
-constexpr unsigned kMostNvLinks = 36;  // maximum per GPU; NVML supports 18 so far and rejects higher indices
+constexpr unsigned kMostNvLinks = 36;  // upper bound of link indices; NVML has 18 today and refuses higher ones
 
 }  // namespace
 

@@ -225,7 +225,7 @@ void split(Program& p, const Step& step, std::size_t parts, const Costs& costs) 
   for (const auto& [whole, part] : last_part) join(p, whole, part);
 }
 
-/// Returns for each call the number of earlier calls that wait for something.
+/// Returns for each call the number of earlier calls that wait for GPU work.
 std::vector<std::size_t> waits_before(const Program& p) {
   std::vector<std::size_t> before;
   std::size_t waits = 0;
