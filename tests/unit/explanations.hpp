@@ -111,26 +111,9 @@ inline explain::Explanation torch_loop() {
       .findings = torch_findings(),
       .small_findings = 2,
       .together = {23e-3, 19.1e-3}};
-  process.traffic = {{.kind = CopyKind::h2d,
-                      .host = Memory::pageable,
-                      .smallest = 4 * MiB,
-                      .largest = 4 * MiB,
-                      .count = 64,
-                      .bytes = 64 * 4 * MiB,
-                      .seconds = 23.5e-3,
-                      .busy = 23.5e-3,
-                      .reachable = 22.8e-3,
-                      .pinned = 4.92e-3},
-                     {.kind = CopyKind::d2h,
-                      .host = Memory::pageable,
-                      .smallest = 4,
-                      .largest = 4,
-                      .count = 64,
-                      .bytes = 256,
-                      .seconds = 99e-6,
-                      .busy = 99e-6,
-                      .reachable = 83e-6,
-                      .pinned = 82e-6}};
+  process.traffic = {
+      {CopyKind::h2d, Memory::pageable, 4 * MiB, 4 * MiB, 64, 64 * 4 * MiB, 23.5e-3, 23.5e-3, 22.8e-3, 4.92e-3},
+      {CopyKind::d2h, Memory::pageable, 4, 4, 64, 256, 99e-6, 99e-6, 83e-6, 82e-6}};
   process.cloud = {{CopyKind::h2d, Memory::pageable, 4 * MiB, 367e-6, 60},
                    {CopyKind::h2d, Memory::pageable, 4 * MiB, 420e-6, 4},
                    {CopyKind::d2h, Memory::pageable, 4, 1.5e-6, 64}};
@@ -151,24 +134,8 @@ inline explain::Explanation fixed_loop() {
       .counts = {.copies = 65, .kernels = 640, .fills = 0, .calls = 1400, .waits = 1, .graph_nodes = 0},
       .shares = {.kernels = 14.4e-3, .copies = 5e-3, .calls = 1.9e-3, .loading = 0.1e-3, .program = 1e-3},
       .small_findings = 1};
-  process.traffic = {{.kind = CopyKind::h2d,
-                      .host = Memory::pinned,
-                      .smallest = 1 * MiB,
-                      .largest = 4 * MiB,
-                      .count = 64,
-                      .bytes = 61 * 4 * MiB,
-                      .seconds = 5e-3,
-                      .busy = 5e-3,
-                      .reachable = 4.9e-3,
-                      .pinned = 4.9e-3},
-                     {.kind = CopyKind::d2d,
-                      .host = Memory::device,
-                      .smallest = 4 * KiB,
-                      .largest = 4 * KiB,
-                      .count = 1,
-                      .bytes = 4 * KiB,
-                      .seconds = 2e-6,
-                      .busy = 2e-6}};
+  process.traffic = {{CopyKind::h2d, Memory::pinned, 1 * MiB, 4 * MiB, 64, 61 * 4 * MiB, 5e-3, 5e-3, 4.9e-3, 4.9e-3},
+                     {CopyKind::d2d, Memory::device, 4 * KiB, 4 * KiB, 1, 4 * KiB, 2e-6, 2e-6, {}, {}}};
   explain::Explanation e = of_machine(std::move(process));
   e.baseline_runs.clear();
   e.profiled_runs.clear();
