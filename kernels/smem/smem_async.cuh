@@ -50,7 +50,7 @@ __device__ void take_from_slot(const SmemWork& w, const uint4* slot, const Place
   }
 }
 
-/// Writes the vectors back to the slot. Stores those to global memory that Engine::store() does not write.
+/// Writes the vectors back to the slot. Vectors that Engine::store() will not write are stored to global memory here.
 template <unsigned kVectors, class Engine>
 __device__ void put_into_slot(const SmemWork& w, uint4* slot, const Place& place, const ThreadSlice& share,
                               unsigned first, const uint4 (&vectors)[kVectors]) {

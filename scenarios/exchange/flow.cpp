@@ -175,7 +175,8 @@ void Flow::wait_and_step(const FlowWaiting& waiting) {
 }
 
 double Flow::due() const {
-  constexpr double kAcross = 0.1;  // transit time of a message after it was sent, in units of the message's duration
+  // Assumed delay from the end of sending a message to its arrival, as a fraction of the time that sending takes.
+  constexpr double kAcross = 0.1;
   constexpr double kCopy = 0.3;
   const auto chunk = static_cast<double>(awaited_chunk());
   if (awaits_second()) return chunk + 1 + (second_->is_message() ? 0 : kAcross + kCopy);

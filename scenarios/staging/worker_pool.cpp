@@ -20,7 +20,7 @@ namespace {
 
 using model::Chunk;
 
-/// The list of a pass' chunks, from which each free thread takes the next one.
+/// The list of a pass's chunks, from which each free thread takes the next one.
 class Work {
  public:
   explicit Work(std::vector<Chunk> chunks) : chunks_(std::move(chunks)) {}

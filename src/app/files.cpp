@@ -22,7 +22,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The path from which an input is read; "-" is standard input.
 fs::path source(const std::string& input) { return input == "-" ? "/dev/stdin" : input; }
 
 /// Returns whether both paths lead to the same file, following links; false if a file is missing.

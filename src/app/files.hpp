@@ -19,7 +19,7 @@ namespace xferbench::app {
 /// Throws UsageError if an output file is also an input, even under another path. "-" is standard input or output.
 void refuse_to_overwrite(std::span<const std::string> inputs, std::span<const cli::NamedFile> outputs);
 
-/// Throws UsageError if two paths are the same file, because each file must be from another process.
+/// Throws UsageError if two paths are the same file, because each file must be from a different process.
 void refuse_same_twice(std::span<const std::string> files);
 
 /// Reads results files; "-" is standard input. Reads two files at a time, which halves the waiting time for two large

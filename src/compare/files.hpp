@@ -40,7 +40,8 @@ std::vector<SameCase> cases_of(const Files& files, const Options& options, std::
 
 std::vector<Source> sources_of(std::span<const NamedReport> reports);
 
-/// Returns the profile if a file is simulated. Throws UsageError if profiles differ without --allow-simulated.
+/// Returns the name of a profile if any file has simulated results. Without --allow-simulated, throws UsageError if
+/// profiles differ or only some files are simulated.
 std::optional<std::string> check_simulated(const Files& files, const Options& options);
 
 /// Throws InputError if a stored median is not the median of its samples, because the file was then edited.

@@ -56,7 +56,7 @@ std::uint64_t count_up_to(std::span<const double> base, std::span<const double> 
 }
 
 double ratio_by_counting(std::span<const double> base, std::span<const double> next, std::uint64_t rank) {
-  constexpr double kClose = 1e-14;  // relative; samples have far fewer significant digits
+  constexpr double kClose = 1e-14;  // relative tolerance; samples have far fewer significant digits
   double low = next.front() / base.back() * (1 - 1e-12);
   double high = next.back() / base.front() * (1 + 1e-12);
   while (high > low * (1 + kClose)) {

@@ -78,7 +78,7 @@ class RankLockstep final : public Lockstep {
 
  private:
   enum class Question { none, any, largest, start, pass };
-  /// The result of a question, on the ranks that measure the case.
+  /// The combined answers of the ranks that measure the case to a Question.
   struct Answer {
     bool together = true;  // all ranks asked the same question; if not, the values are this rank's own
     double first = 0;

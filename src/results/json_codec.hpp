@@ -230,7 +230,8 @@ inline std::string schema_of(const Codec& file) { return schema_of({&file}, file
 
 /// Reads a JSON file into `whole`; "-" is standard input. Accepts a byte order mark.
 void read_file(const std::string& path, Target whole);
-/// Reads the first `bytes` bytes of an open file, followed by the text `then`; `name` is used in messages.
+/// Parses the first `bytes` bytes of an open file as if the text `then` followed them, for example to close an
+/// unfinished journal; `name` is used in messages.
 void read_beginning(int file, const std::string& name, std::uint64_t bytes, std::string_view then, Target whole);
 /// Reads a text; `name` is used in messages.
 void read_text(std::string_view text, std::string_view name, Target whole);

@@ -220,7 +220,7 @@ struct Report {
   friend bool operator==(const Report&, const Report&) = default;
 };
 
-/// A report with its name in messages.
+/// A report and the name that messages use for it.
 struct NamedReport {
   std::string name;
   Report report;

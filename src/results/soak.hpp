@@ -134,7 +134,7 @@ struct SoakTotals {
   static constexpr std::size_t kMostKept = 32;
 
   double elapsed = 0;  ///< seconds that the soak has lasted
-  double seconds = 0;  ///< planned duration in seconds since the last resume; 0: that of the header
+  double seconds = 0;  ///< planned total duration, set by the last resume; 0: that of SoakHeader
   std::vector<SoakLoadTotals> loads{};
   std::vector<SoakCounters> counters{};
   std::uint64_t wrong_bytes = 0;

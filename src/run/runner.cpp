@@ -192,7 +192,8 @@ std::optional<SkipReason> skip_reason_now(const PlannedCase& planned, const RunC
   return skip_reason(planned, bench.machine, bench.verify);
 }
 
-/// Runs a case once, for one turn. An exception makes only this case fail.
+/// Runs a case once, with the share of samples that `bench.policy` has for this pass. An exception fails only this
+/// case.
 Result attempt(const PlannedCase& planned, const RunContext& bench) {
   Result result(planned.config);
   const Environment& environment = bench.device.capabilities().environment;
