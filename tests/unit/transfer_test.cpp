@@ -265,7 +265,7 @@ TEST(Crossovers, CanBeSeveral) {
 }
 
 TEST(Crossovers, NeedIntervals) {
-  Points a = copies({{1, 1}, {2, 4}});
+  Points a = copies({{1, 1}, {4, 4}});
   const Points b = copies({{1, 2}, {4, 2}});
   ASSERT_EQ(crossovers(a, b).size(), 1U);
   a[1].seconds_ci.reset();
