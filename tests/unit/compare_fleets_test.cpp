@@ -9,6 +9,7 @@
 #include "compare/compare.hpp"
 #include "core/error.hpp"
 #include "paper/writers.hpp"
+#include "report/compare/compare_report.hpp"
 #include "unit/fleet_fixture.hpp"
 #include "words/compare.hpp"
 
