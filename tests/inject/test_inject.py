@@ -131,7 +131,7 @@ class Ends(Lives):
             recording = self.live("ends_in_a_handler", alone=False, cupti="/nowhere")[-1]
             self.assertEqual(self.ended[0], 6)
             self.assert_ends(recording, EXIT)
-            self.assertLess(time.monotonic() - begun, 2)
+            self.assertLess(time.monotonic() - begun, 10)
 
     def test_under_its_threads(self):
         for _ in range(3):
