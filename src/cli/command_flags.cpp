@@ -170,7 +170,7 @@ void add_fleet_flags(CommandLine& line, CLI::App& app) {
                   .help = "how long a rank waits for another one that does not answer",
                   .min = 0.1,
                   .max = 86400},
-                 "TIME", [&fleet](const Value& v) { fleet.timeout = std::get<double>(v); });
+                 "TIME", into(fleet.timeout));
   app.add_flag("--share-gpus", fleet.share_gpus, "let several ranks use one GPU, although they slow each other down");
   app.add_flag("--mpi", fleet.mpi, "start MPI although no known launcher (mpirun, srun) has started the program");
 }

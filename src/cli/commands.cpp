@@ -459,8 +459,7 @@ void add_recording_flags(CommandLine& line, CLI::App& app, ExplainCommand& expla
   const auto seconds = [](const char* name, const char* help, double least) {
     return Axis{.name = name, .kind = AxisKind::time, .help = help, .min = least, .max = 1e6};
   };
-  line.add_value(app, seconds("from", "start recording this long after a process starts", 0), "TIME",
-                 [&explain](const Value& v) { explain.from = std::get<double>(v); });
+  add_number(seconds("from", "start recording this long after a process starts", 0), "TIME", explain.from);
   add_number(seconds("for", "record for this long", 1e-6), "TIME", explain.seconds);
   add_number(
       {.name = "max-records", .defaults = "2000000", .help = "largest number of records per process", .max = 1e9}, "N",

@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 #include <set>
 #include <sstream>
 #include <utility>
@@ -58,28 +60,23 @@ std::string laid_out(const std::vector<Section>& sections, std::size_t columns) 
   return text;
 }
 
-/// Breaks lines that are wider than the page. A line with a command and its description, separated by two blanks, is
-/// broken there; other lines are broken at blanks. Continuation lines are indented by four more columns.
+/// Breaks a line that is wider than the page: between a command and its description if both are on the line, and at
+/// blanks. Further lines are indented by four more columns.
+std::string broken(const std::string& line, std::size_t columns) {
+  const std::size_t begin = std::min(line.find_first_not_of(' '), line.size());
+  const std::size_t gap = std::min(line.find("  ", begin), line.size());
+  std::vector<std::string> pieces = wrapped(line.substr(begin, gap - begin), columns - begin - 4);
+  if (gap < line.size()) std::ranges::move(wrapped(line.substr(gap), columns - begin - 4), std::back_inserter(pieces));
+  return std::string(begin, ' ') + fmt::format("{}", fmt::join(pieces, "\n    " + std::string(begin, ' ')));
+}
+
+/// Breaks all lines of the text that are wider than the page.
 std::string folded(const std::string& text, std::size_t columns) {
-  std::string all;
-  for (const std::string& line : split(text, '\n')) {
-    const std::size_t begin = std::min(line.find_first_not_of(' '), line.size());
-    if (line.size() <= columns) {
-      all += line + "\n";
-      continue;
-    }
-    const std::string indent(begin, ' ');
-    const std::size_t gap = std::min(line.find("  ", begin), line.size());
-    std::string before = indent;
-    for (const std::string& part : {line.substr(begin, gap - begin), line.substr(gap)}) {
-      for (const std::string& piece : wrapped(part, columns - begin - 4)) {
-        if (!piece.empty()) all += before + piece + "\n";
-        before = indent + "    ";
-      }
-    }
+  std::vector<std::string> lines = split(text, '\n');
+  for (std::string& line : lines) {
+    if (line.size() > columns) line = broken(line, columns);
   }
-  if (!text.ends_with('\n')) all.pop_back();
-  return all;
+  return fmt::format("{}{}", fmt::join(lines, "\n"), text.ends_with('\n') ? "\n" : "");
 }
 
 /// The legal values of the axis as text, for example "h2d, d2h, d2d" or "1 to 1024".
@@ -126,14 +123,9 @@ std::string to_text(const Page& page, std::size_t columns) {
 }
 
 std::string placeholder(const Axis& axis) {
-  const std::string word = axis.kind == AxisKind::size    ? "SIZES"
-                           : axis.kind == AxisKind::count ? "COUNTS"
-                           : axis.kind == AxisKind::real  ? "NUMBERS"
-                           : axis.kind == AxisKind::time  ? "TIMES"
-                           : axis.kind == AxisKind::gpus  ? "GPUS"
-                           : axis.kind == AxisKind::text  ? "TEXTS"
-                           : axis.kind == AxisKind::file  ? "FILES"
-                                                          : "WORDS";
+  constexpr std::array<const char*, 8> kWords{"SIZES", "COUNTS", "NUMBERS", "TIMES",
+                                              "WORDS", "GPUS",   "TEXTS",   "FILES"};  // in the order of AxisKind
+  const std::string word = kWords[static_cast<std::size_t>(axis.kind)];
   return axis.implicit_value.empty() ? word : "[" + word + "]";
 }
 

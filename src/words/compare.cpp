@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -189,37 +190,34 @@ void add_rows(const compare::Comparison& comparison, bool all, Document& documen
   }
 }
 
-/// Columns of a comparison's table in which all rows are equal. HTML pages show them as one line instead: "all cases:
-/// measured copy, files 5, 5".
-class Alike {
+/// The least important columns in which all rows are equal become one line, for example "all cases: measured copy;
+/// files 5, 5". A page has no room for them.
+class EqualColumns {
  public:
-  explicit Alike(const compare::Comparison& comparison) {
-    const auto& rows = comparison.rows;
-    const auto all_have = [&rows](const auto& text) {
-      return rows.size() > 1 && std::ranges::all_of(rows, [&](const auto& row) { return text(row) == text(rows[0]); });
-    };
+  explicit EqualColumns(const compare::Comparison& comparison) {
+    constexpr std::ptrdiff_t kMost = 3;
     const Table table = empty_table(comparison);
-    if (all_have([](const compare::Row& row) { return row.measured; })) add(kMeasured, table, rows[0].measured);
-    if (all_have(sizes_text)) add(kSizes, table, sizes_text(rows[0]));
-    if (all_have([](const compare::Row& row) { return p_text(row.p_holm); })) add(kP, table, p_text(rows[0].p_holm));
+    std::vector<std::size_t> columns(table.least_important.begin(), table.least_important.begin() + kMost);
+    std::ranges::sort(columns, std::greater());
+    for (const std::size_t column : columns) {
+      const auto text = [column](const compare::Row& row) { return row_of(row, "").cells[column].text; };
+      const auto& rows = comparison.rows;
+      const auto is_equal = [&](const compare::Row& row) { return text(row) == text(rows.front()); };
+      if (rows.size() < 2 || !std::ranges::all_of(rows, is_equal)) continue;
+      columns_.push_back(column);
+      if (const std::string all = text(rows.front()); !all.empty()) texts_.push_back(table.header[column] + " " + all);
+    }
   }
   void erase_from(Table& table) const {
     for (const std::size_t column : columns_) table.erase_column(column);
   }
   [[nodiscard]] std::string text() const {
-    return said_.empty() ? "" : fmt::format("all cases: {}", fmt::join(said_, "; "));
+    return texts_.empty() ? "" : fmt::format("all cases: {}", fmt::join(texts_, "; "));
   }
 
  private:
-  static constexpr std::size_t kP = 5;
-  static constexpr std::size_t kSizes = 6;
-  static constexpr std::size_t kMeasured = 7;
-  void add(std::size_t column, const Table& table, const std::string& value) {
-    columns_.push_back(column);
-    if (!value.empty()) said_.push_back(table.header[column] + " " + value);
-  }
   std::vector<std::size_t> columns_;  // indices of these columns, from the right
-  std::vector<std::string> said_;
+  std::vector<std::string> texts_;
 };
 
 /// Shows the cases with a change, what else could explain a change, and, folded, the other cases.
@@ -230,11 +228,11 @@ void add_folded_rows(const compare::Comparison& comparison, Document& document) 
   for (const compare::Row* row : by_verdict(comparison)) {
     (is_quiet(*row) ? others : news).rows.push_back(row_of(*row, row->key));
   }
-  const Alike alike(comparison);
-  alike.erase_from(news);
-  alike.erase_from(others);
-  if (!alike.text().empty()) {
-    document.add(Sentence{.text = alike.text(), .tone = Tone::dim}, true, Shown::elsewhere);
+  const EqualColumns equal(comparison);
+  equal.erase_from(news);
+  equal.erase_from(others);
+  if (!equal.text().empty()) {
+    document.add(Sentence{.text = equal.text(), .tone = Tone::dim}, true, Shown::elsewhere);
   }
   if (!news.rows.empty()) document.add(std::move(news), true, Shown::elsewhere);
   std::vector<std::string> doubts = comparison.warnings;

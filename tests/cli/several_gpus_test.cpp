@@ -218,6 +218,18 @@ TEST(SeveralGpus, OfADryRunAreNotKnownAndStayWords) {
                                           "together/pattern=ring/group=pairs/size=256MiB"}));
 }
 
+TEST(PeerToPeer, HasARowForEachPairAndAMatrix) {
+  const Outcome o = xferbench({"p2p", "--simulate", "h200-x2", "--access", "peer,staged", "--size", "64M,256M"});
+  expect_success(o);
+  expect_golden("p2p.txt", o.out);
+}
+
+TEST(PeerToPeer, AGpuWithoutAWayToItselfIsAMistake) {
+  expect_refusal(xferbench({"p2p", "--simulate", "h200-x2", "--from", "1", "--to", "1"}), 2,
+                 "cannot be a pair with itself");
+  expect_refusal(xferbench({"p2p", "--simulate", "h200-x2", "--pairs", "0"}), 2, "--pairs 0-1");
+}
+
 TEST(TogetherTable, OfTwoGpusSaysWhatTheyShare) {
   Options narrow;
   narrow.out = Sink::terminal(80);

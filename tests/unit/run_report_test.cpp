@@ -237,6 +237,12 @@ TEST(RunReport, ShowsAllFindingsWhereTheseAreAskedFor) {
   }
 }
 
+TEST(RunReport, WritesThePlusMinusSignInAsciiWithoutMovingColumns) {
+  const std::string ascii = to_terminal(document_of(findings(), shown()), Style{.ascii = true});
+  EXPECT_TRUE(std::ranges::all_of(ascii, [](char c) { return static_cast<unsigned char>(c) < 128; })) << ascii;
+  EXPECT_TRUE(contains(ascii, "  dir   host           time      +-    GB/s\n")) << ascii;
+}
+
 TEST(RunReport, SaysWhoseFindingsAndWarningsAreOfSingleProcesses) {
   Report report = findings();
   report.results[0].warnings = {"drift"};

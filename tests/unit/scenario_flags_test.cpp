@@ -2,13 +2,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <sstream>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "cli/command.hpp"
 #include "cli/plan.hpp"
+#include "core/lists.hpp"
 #include "parsing.hpp"
 #include "scenarios/scenarios.hpp"
 #include "unit/support.hpp"
@@ -24,6 +27,34 @@ TEST(Flags, OfAScenarioAreNoneOfARun) {
   for (const Scenario* scenario : scenarios()) {
     for (const Axis& axis : descriptor_of(*scenario).axes) {
       EXPECT_FALSE(mentions(help, "\n  --" + axis.name + " ")) << name_of(*scenario);
+    }
+  }
+}
+
+TEST(Flags, HaveOlderNamesThatMeanTheSame) {
+  const auto run = [](std::vector<std::string> words) {
+    words.insert(words.begin(), {"p2p", "--simulate", "h200-x2", "--op", "latency"});
+    return std::get<RunCommand>(parse(words, scenarios()));
+  };
+  const RunCommand now = run({"--location", "l2", "--passes", "3", "--concurrency", "one"});
+  const RunCommand then = run({"--lies-in", "l2", "--turns", "3", "--pace", "one"});
+  EXPECT_EQ(std::pair(then.turns, then.fleet.pace), std::pair(now.turns, now.fleet.pace));
+  EXPECT_EQ(now.turns, 3U);
+  EXPECT_EQ(then.cases.at(0).config.key(), now.cases.at(0).config.key());
+  EXPECT_TRUE(now.cases.at(0).config.is("lies-in", "l2"));
+}
+
+TEST(Help, IsAsWideAsTheTerminalAndSaysTheSame) {
+  const auto words_of = [](const std::string& text) {
+    std::istringstream in(text);
+    return std::vector<std::string>(std::istream_iterator<std::string>(in), {});
+  };
+  for (const char* about : {"run", "overlap", "explain", "soak"}) {
+    const Page page = std::get<HelpCommand>(parse(std::vector<std::string>{"help", about}, scenarios())).page;
+    const std::string narrow = to_text(page, 70);
+    EXPECT_EQ(words_of(narrow), words_of(to_text(page))) << about;
+    for (const std::string& line : split(narrow, '\n')) {
+      if (words_of(line).size() > 2) EXPECT_LE(line.size(), 70U) << line;
     }
   }
 }
