@@ -1,5 +1,7 @@
 // Command `check`: checks results against expectations.
+#include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/commands.hpp"
@@ -7,6 +9,7 @@
 #include "app/files.hpp"
 #include "app/session.hpp"
 #include "check/check.hpp"
+#include "compare/processes.hpp"
 #include "core/error.hpp"
 #include "core/standard_error.hpp"
 #include "report/annotations.hpp"
@@ -28,7 +31,11 @@ int perform(const cli::CheckCommand& command) {
   std::vector<check::Checked> all;
   // Read and check one file at a time, so that the samples of only one file are in memory.
   for (const std::string& results : command.results) {
-    all.push_back(check::check(read_report(results), results, expectations, options));
+    xferbench::compare::Processes processes = by_process({{.name = results, .report = read_report(results)}});
+    const std::size_t count = processes.size();
+    const Report report = xferbench::compare::pooled_run(std::move(processes)).report;
+    all.push_back(check::check(report, results, expectations, options));
+    all.back().processes = count;
   }
   if (command.annotations == cli::Annotations::github) {
     for (const std::string& line : github_lines(annotations_of(all))) show_line(line);

@@ -209,9 +209,7 @@ int perform(const cli::RunCommand& command) {
   if (auto& profile = whole.measuring.device.simulate) profile = profile_of_single_rank(*profile);
   if (whole.process) return run_once(one_process(whole));
   if (whole.is_one_of_several && !whole.measuring.show.quiet) {
-    tell(
-        "only one process measures, so compare has less data; with --json FILE and no other output file, this suite "
-        "uses several processes");
+    tell("only one process measures, so compare has less data; with --json FILE this suite uses several processes");
   }
   return whole.repeat ? repeat(whole) : run_once(std::move(whole));
 }

@@ -128,6 +128,7 @@ void JudgementFiles::write(const Texts& texts) {
   finish("junit", at_once(texts.junit));
   finish("openmetrics", at_once(texts.openmetrics));
   finish("timeline", texts.timeline);
+  finish("csv", texts.csv);
   if (shows_table()) write_standard_output(to_terminal((texts.shown ? texts.shown : texts.document)(), texts.style));
   if (lost) std::rethrow_exception(lost);
 }

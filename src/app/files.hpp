@@ -39,7 +39,7 @@ std::vector<RateSample> rates_in(const std::string& file);
 
 void warn(const std::vector<std::string>& warnings);
 
-/// Writes the outputs of a command that judges results or recordings. The table goes to standard output if no file
+/// Writes the outputs of a command that only reads results or recordings. The table goes to standard output if no file
 /// does.
 class JudgementFiles {
  public:
@@ -54,6 +54,7 @@ class JudgementFiles {
     Text junit{};
     Text openmetrics{};
     TextWriter timeline{};
+    TextWriter csv{};
   };
 
   /// Opens the output files. Throws OutputError or UsageError early, before any input is read.

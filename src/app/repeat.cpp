@@ -16,6 +16,8 @@
 #include <system_error>
 #include <utility>
 
+#include "app/files.hpp"
+#include "app/pooled_run.hpp"
 #include "app/session.hpp"
 #include "compare/spreads.hpp"
 #include "core/error.hpp"
@@ -24,6 +26,7 @@
 #include "core/standard_error.hpp"
 #include "measure/statistics.hpp"
 #include "paper/writers.hpp"
+#include "report/run/run_report.hpp"
 #include "results/json.hpp"
 #include "results/output_file.hpp"
 #include "results/replaced_file.hpp"
@@ -154,11 +157,21 @@ void save_spread(const std::string& path, ResultsFile& file, const std::vector<R
   file.finish(to_json(spread));
 }
 
-void report(const cli::RunCommand& command, const std::vector<Report>& processes, std::optional<ResultsFile>& spread) {
-  if (spread) save_spread(*command.spread, *spread, processes);
-  const std::vector<RepeatedCase> cases = cases_of(processes);
-  write_standard_output(
-      to_terminal(document_of(processes.front(), cases, processes.size()), style_of(command.measuring.show)));
+Document document_of_spreads(const std::vector<Report>& processes) {
+  return document_of(processes.front(), cases_of(processes), processes.size());
+}
+
+/// Writes the merged results and, from their medians, the other outputs that the command names. Prints the spreads.
+void write_merged(const cli::RunCommand& command, JudgementFiles& files, std::vector<Report> processes) {
+  const Document spreads = document_of_spreads(processes);
+  const Report merged = merge_processes(std::move(processes));
+  const PooledRun whole = pooled(by_process({{.name = *command.measuring.files.json, .report = merged}}));
+  files.write({.document = [&] { return document_of_pooled(whole, command.measuring.show.details, true); },
+               .style = style_of(command.measuring.show),
+               .shown = [&] { return spreads; },
+               .json = [&] { return to_json(merged); },
+               .openmetrics = [&] { return to_openmetrics(whole.report, descriptors()); },
+               .csv = [&](const Sink& sink) { write_csv(whole.report, descriptors(), sink); }});
 }
 
 /// If a case failed in a later process, swaps that result with the one in the first process. Readers that look only at
@@ -233,7 +246,9 @@ Report merge_processes(std::vector<Report> processes) {
 cli::RunCommand one_process(const cli::RunCommand& command) {
   cli::RunCommand one = command;
   const std::string& json = *command.measuring.files.json;
-  one.measuring.files.json = command.repeat ? numbered(json, *command.process) : part_of(json, *command.process);
+  const std::string file = command.repeat ? numbered(json, *command.process) : part_of(json, *command.process);
+  if (!command.repeat) one.measuring.files = {};  // the parent process writes the others
+  one.measuring.files.json = file;
   // each simulated process gets different noise, because the rank is part of its seed
   one.measuring.device.rank = static_cast<int>(*command.process);
   return one;
@@ -245,7 +260,11 @@ int repeat(const cli::RunCommand& command) {
   if (!command.into_one_file) refuse_longer_repeat(json, *command.repeat);
   std::optional<ResultsFile> spread;
   // move an old file away, which would otherwise be taken for the result of these processes
-  if (command.into_one_file) set_aside(json);
+  std::optional<JudgementFiles> merged;
+  if (command.into_one_file) {
+    set_aside(json);
+    merged.emplace(command.measuring.files, std::span<const std::string>());
+  }
   if (command.spread) spread.emplace(*command.spread);
   // read it now, so that an unreadable file is reported before hours of measuring
   if (spread && spread->exists()) read_spread(*command.spread);
@@ -270,11 +289,13 @@ int repeat(const cli::RunCommand& command) {
   }
   std::vector<Report> processes;
   for (const std::string& file : files) processes.push_back(read_report(file));
-  if (command.into_one_file) {
-    ResultsFile(json).finish(to_json(merge_processes(processes)));
+  if (spread) save_spread(*command.spread, *spread, processes);
+  if (merged) {
+    write_merged(command, *merged, std::move(processes));
     for (const std::string& file : files) std::filesystem::remove(file);
+  } else {
+    write_standard_output(to_terminal(document_of_spreads(processes), style_of(command.measuring.show)));
   }
-  report(command, processes, spread);
   return code;
 }
 

@@ -11,8 +11,8 @@
 
 #include "app/commands.hpp"
 #include "app/files.hpp"
+#include "app/pooled_run.hpp"
 #include "app/session.hpp"
-#include "app/stored_cases.hpp"
 #include "compare/compare.hpp"
 #include "compare/processes.hpp"
 #include "compare/trend.hpp"
@@ -23,11 +23,8 @@
 #include "results/soak_file.hpp"
 #include "results/stored_file.hpp"
 #include "results/trace_file.hpp"
-#include "run/findings.hpp"
-#include "scenarios/scenarios.hpp"
 #include "words/compare.hpp"
 #include "words/explain.hpp"
-#include "words/run.hpp"
 #include "words/soak.hpp"
 #include "words/timelines.hpp"
 #include "words/trend.hpp"
@@ -86,19 +83,6 @@ Document compared(const cli::ReportCommand& command, const Sides& sides, const x
   return document_of(comparison, command.show.wide, false);
 }
 
-/// Sets the AxisKind of each parameter to what its scenario declares, so that sizes are shown as sizes. Leaves cases
-/// unchanged if this version does not know them.
-Report with_axes(Report report) {
-  for (Result& result : report.results) {
-    const Scenario* scenario = scenario_of(result.config);
-    try {
-      if (scenario != nullptr) result.config = legal_case(*scenario, result.config);
-    } catch (const UsageError&) {
-    }
-  }
-  return report;
-}
-
 Stored sorted(const std::vector<std::string>& files) {
   Stored stored;
   for (const std::string& file : files) {
@@ -130,20 +114,10 @@ Shows always(Document document) {
   return [document = std::move(document)](bool) { return document; };
 }
 
-/// Returns a function that shows a run, either with all table rows or with as many as fit on a terminal. Several
-/// processes are shown by the medians of their results, and findings are derived from these medians.
+/// Returns a function that shows a run, either with all table rows or with as many as fit on a terminal.
 Shows shown_of_run(const cli::ReportCommand& command, xferbench::compare::Processes processes) {
-  const std::size_t count = processes.size();
-  NamedReport whole = xferbench::compare::pooled_run(std::move(processes));
-  Report report = with_axes(std::move(whole.report));
-  const bool of_first = count > 1 && !conclude_anew(scenarios(), report);
-  return [report = std::move(report), of = std::move(whole.name), count, of_first,
-          details = command.show.details](bool every_row) {
-    Document document =
-        document_of(report, descriptors(),
-                    {.details = details, .every_row = every_row, .processes = count, .findings_of_first = of_first});
-    if (count > 1) document.parts.insert(document.parts.begin(), {Sentence{.text = "medians of " + of}});
-    return document;
+  return [run = pooled(std::move(processes)), details = command.show.details](bool every_row) {
+    return document_of_pooled(run, details, every_row);
   };
 }
 

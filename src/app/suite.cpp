@@ -66,10 +66,10 @@ void refuse_gpus_for_one(const cli::RunCommand& whole) {
   throw UsageError(fmt::format("--gpus does nothing here: suite {} uses one GPU, which --gpu chooses", *whole.suite));
 }
 
-/// Returns whether a results file is the only output. Only results files are supported when several processes measure,
-/// because each process would overwrite any other output.
-bool writes_results_only(const cli::OutputFiles& files) {
-  if (!files.json || *files.json == "-" || files.named().size() != 1) return false;
+/// Returns whether several processes can measure for these outputs: their results are merged into the file of --json,
+/// from which the other outputs are written.
+bool can_merge_into(const cli::OutputFiles& files) {
+  if (!files.json || *files.json == "-") return false;
   std::error_code unknown;
   const std::filesystem::file_status there = std::filesystem::status(*files.json, unknown);
   return !std::filesystem::exists(there) || std::filesystem::is_regular_file(there);
@@ -84,7 +84,7 @@ cli::RunCommand with_suite(const cli::RunCommand& command) {
   const Suite suite = read_suite(file.string());
   cli::RunCommand whole = command;
   whole.turns = command.turns.value_or(suite.turns);
-  if (suite.processes > 1 && !command.repeat && !command.process && writes_results_only(command.measuring.files)) {
+  if (suite.processes > 1 && !command.repeat && !command.process && can_merge_into(command.measuring.files)) {
     whole.repeat = suite.processes;
     whole.into_one_file = true;
   }

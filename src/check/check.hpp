@@ -52,7 +52,8 @@ struct Checked {
   std::string injected_fault;  ///< fault that was injected into the device; empty if none
   std::string continued_by;    ///< command that continues an interrupted run; empty if the run cannot be resumed
   std::string started_at;
-  bool complete = true;  ///< false if a case is missing or a rank of a fleet did not answer
+  std::size_t processes = 1;  ///< processes whose medians were checked
+  bool complete = true;       ///< false if a case is missing or a rank of a fleet did not answer
   bool verified = true;
   std::vector<Row> rows;  ///< in the order of the expectations
 

@@ -75,20 +75,42 @@ std::optional<Interval> interval_of(const std::vector<double>& medians) {
   return Interval{std::exp(middle - half), std::exp(middle + half)};
 }
 
+/// Returns the median of a percentile over the processes that have one; nullopt if none has.
+std::optional<double> median_of(const std::vector<const Measurement*>& processes,
+                                std::optional<double> Measurement::*percentile) {
+  std::vector<double> values;
+  for (const Measurement* process : processes) {
+    if (const auto& value = process->*percentile) values.push_back(*value);
+  }
+  return values.empty() ? std::nullopt : std::optional(statistics::median(values));
+}
+
+/// Replaces the samples by the medians of the processes. Each percentile becomes the median of the processes' own;
+/// minimum and maximum stay those of all samples.
 void pool(Measurement& m, const std::vector<const Result*>& results) {
+  std::vector<const Measurement*> processes;
   std::vector<double> medians;
   std::vector<std::string> flags;
   for (const Result* result : results) {
     const Measurement* own = result->measurement(m.name, m.gpu);
     if (own == nullptr || own->samples.empty()) continue;
+    processes.push_back(own);
     medians.push_back(own->median);
     std::ranges::copy(own->flags, std::back_inserter(flags));
   }
   if (medians.empty()) return;
   std::ranges::sort(flags);
   flags.erase(std::unique(flags.begin(), flags.end()), flags.end());
+  const std::optional<double> p90 = median_of(processes, &Measurement::p90);
+  const std::optional<double> p99 = median_of(processes, &Measurement::p99);
+  const double least = (*std::ranges::min_element(processes, {}, &Measurement::min))->min;
+  const double most = (*std::ranges::max_element(processes, {}, &Measurement::max))->max;
   m.samples = medians;
   statistics::summarise(m);
+  m.min = least;
+  m.max = most;
+  m.p90 = p90;
+  m.p99 = p99;
   m.flags = std::move(flags);
   m.ci95 = interval_of(medians);
 }

@@ -100,7 +100,7 @@ std::string files_of(std::initializer_list<NamedSide> sides, const Say& say) {
   std::vector<std::string> said;
   for (const auto& [sources, side] : sides) {
     for (const compare::Source& s : sources) {
-      if (const std::optional<std::string> what = say(s)) said.push_back(side + clipped(s.name) + clipped(*what));
+      if (const std::optional<std::string> what = say(s)) add_new(said, side + clipped(s.name) + clipped(*what));
     }
   }
   return clipped(fmt::format("{}", fmt::join(said, ", ")), kMostOfFiles);
@@ -140,12 +140,16 @@ Trust trust_of(const std::optional<std::string>& profile, std::initializer_list<
 
 void add_sources(const std::vector<compare::Source>& sources, const char* side, Document& document) {
   const std::string blank(std::string_view(side).size(), ' ');
-  for (const compare::Source& s : sources) {
-    const std::string marks = s.verified ? "" : ", NOT VERIFIED";
-    document.add(
-        Sentence{.text = fmt::format("{}: {}, {}, xferbench {}{}", s.name, s.gpu, s.started_at, s.version, marks),
-                 .label = &s == &sources.front() ? side : blank},
-        false, Shown::terminal);
+  for (auto first = sources.begin(); first != sources.end();) {
+    // a file of several processes is one line
+    const auto next = std::find_if(first, sources.end(), [&](const auto& other) { return other.name != first->name; });
+    const std::string processes = next - first == 1 ? "" : fmt::format(" ({} processes)", next - first);
+    const std::string marks = first->verified ? "" : ", NOT VERIFIED";
+    document.add(Sentence{.text = fmt::format("{}{}: {}, {}, xferbench {}{}", first->name, processes, first->gpu,
+                                              first->started_at, first->version, marks),
+                          .label = first == sources.begin() ? side : blank},
+                 false, Shown::terminal);
+    first = next;
   }
 }
 

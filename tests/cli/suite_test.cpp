@@ -69,13 +69,28 @@ TEST_F(Suites, OfSeveralProcessesWriteOneFileThatIsComparedAsSeveral) {
   }
 }
 
-TEST_F(Suites, OfSeveralProcessesAreOneWhereMoreThanResultsAreWritten) {
-  const Outcome o =
-      xferbench({"--suite", suite(R"("processes": 3, "runs": ["memcpy --dir h2d --size 1M --host pinned"])"),
-                 "--simulate", "--json", folder_ / "r.json", "--csv", folder_ / "r.csv", "--max-samples", "8"});
+TEST_F(Suites, OfSeveralProcessesWriteTheOtherFilesFromTheirMedians) {
+  const std::string several = suite(R"("processes": 3, "runs": ["memcpy --dir h2d --size 1M --host pinned"])");
+  const Outcome o = xferbench({"--suite", several, "--simulate", "--json", folder_ / "r.json", "--csv",
+                               folder_ / "r.csv", "--markdown", folder_ / "r.md", "--max-samples", "8"});
   ASSERT_EQ(o.exit_code, 0) << o.err;
-  EXPECT_FALSE(read_json(folder_ / "r.json").contains("further_processes"));
-  EXPECT_TRUE(std::filesystem::exists(folder_ / "r.csv"));
+  EXPECT_EQ(read_json(folder_ / "r.json")["further_processes"].size(), 2U);
+  EXPECT_TRUE(contains(read_file(folder_ / "r.csv"), "\nmemcpy,")) << "one row a measurement";
+  EXPECT_TRUE(contains(read_file(folder_ / "r.md"), "r.json (3 processes)"));
+  write_file(folder_ / "expected.json", R"({"schema": "xferbench-expect/1", "description": "d", "expect": [
+    {"name": "h2d", "case": {"scenario": "memcpy"}, "metric": "bandwidth", "at_least": "1 GB/s"}]})");
+  const Outcome checked =
+      xferbench({"check", folder_ / "r.json", "--expect", folder_ / "expected.json", "--allow-simulated"});
+  EXPECT_EQ(checked.exit_code, 0) << checked.err;
+  EXPECT_TRUE(contains(checked.out, "medians of 3 processes")) << checked.out;
+}
+
+TEST_F(Suites, OfSeveralProcessesAreOneWhereNoFileTakesTheirResults) {
+  const std::string several = suite(R"("processes": 3, "runs": ["memcpy --dir h2d --size 1M --host pinned"])");
+  const Outcome o = xferbench({"--suite", several, "--simulate", "--csv", folder_ / "r.csv", "--max-samples", "8"});
+  ASSERT_EQ(o.exit_code, 0) << o.err;
+  EXPECT_TRUE(contains(o.err, "only one process measures")) << o.err;
+  EXPECT_TRUE(contains(read_file(folder_ / "r.csv"), "memcpy,"));
 }
 
 TEST_F(Suites, TurnsSampleEveryCaseSeveralTimes) {

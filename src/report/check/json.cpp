@@ -65,6 +65,7 @@ struct Said {
   std::string results;
   std::string gpu;
   std::string started_at{};
+  std::size_t processes = 1;
   bool simulated = false;
   bool complete = true;
   bool verified = true;
@@ -83,6 +84,7 @@ constexpr std::array kFileFields{
     field<&Said::results, kText>("results"),
     field<&Said::gpu, kText>("gpu"),
     field<&Said::started_at, kText>("started_at"),
+    field<&Said::processes>("processes", optional, "Number of processes whose medians were checked."),
     field<&Said::simulated>("simulated"),
     field<&Said::complete>("complete"),
     field<&Said::verified>("verified"),
@@ -123,6 +125,7 @@ Said said_of(const Checked& checked) {
   return {.results = checked.results,
           .gpu = checked.gpu,
           .started_at = checked.started_at,
+          .processes = checked.processes,
           .simulated = !checked.simulated.empty(),
           .complete = checked.complete,
           .verified = checked.verified,
