@@ -12,8 +12,8 @@ namespace xferbench::inject {
 
 namespace {
 
-/// CUPTI activity kinds to record. CONCURRENT_KERNEL, because KERNEL would serialize kernels. Not GRAPH_TRACE, because
-/// it would hide graph nodes.
+/// CUPTI activity kinds to record. KERNEL is not used because it would serialize kernels, and GRAPH_TRACE is not used
+/// because it would hide graph nodes.
 constexpr std::array kKinds{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
                             CUPTI_ACTIVITY_KIND_MEMCPY,
                             CUPTI_ACTIVITY_KIND_MEMCPY2,
@@ -39,7 +39,7 @@ void CUPTIAPI give_buffer(std::uint8_t** buffer, std::size_t* size, std::size_t*
   constexpr std::size_t kAlignment = 8;  // alignment in bytes that CUPTI requires
   *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(kAlignment, kSize));
   *size = *buffer == nullptr ? 0 : kSize;
-  *most_records = 0;  // 0: no limit but the size of the buffer
+  *most_records = 0;  // 0: only the size of the buffer limits the number of records
 }
 
 /// CUPTI callback that receives a full buffer, on a thread of CUPTI or of the program.
@@ -142,7 +142,7 @@ void Activities::choose_callbacks(CUpti_SubscriberHandle subscriber) {
   }
 }
 
-/// Enables the records of relevant CUDA calls only. PyTorch, for example, asks for the device very often.
+/// Enables records of relevant CUDA calls only; programs such as PyTorch call cudaGetDevice() very often.
 void Activities::choose_calls(CUpti_CallbackDomain domain, CUpti_ActivityKind all,
                               CUptiResult (*enable_call)(CUpti_CallbackId, std::uint8_t)) {
   if (enable_call == nullptr) {

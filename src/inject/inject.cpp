@@ -19,7 +19,7 @@ using recording::Time;
 
 namespace {
 
-/// Writes the last records. Only the first call has an effect: by the flusher's thread or the exiting thread.
+/// Writes the last records. The flusher's thread and the exiting thread call it; only the first call has an effect.
 void end_recording(Recorder& recorder) {
   static std::atomic_flag begun;
   if (!recorder.is_live() || begun.test_and_set()) return;
@@ -118,13 +118,13 @@ void at_exit() {
   end_recording(*recorder);  // has an effect only if there is no flusher, or the flusher did not finish
 }
 
-/// Starts recording with CUPTI. Then registers the exit handler again: exit handlers run in reverse order of
-/// registration, ours must run before CUPTI's, and CUPTI registers its handler when it is loaded. Its second run has no
-/// effect.
+/// Starts recording with CUPTI. Then registers our exit handler again, so that it runs before the one that CUPTI
+/// registers when it is loaded: exit handlers run in reverse order of registration. The second run of our handler has
+/// no effect.
 void record_cuda(Recorder& recorder) {
   recorder.expect_cupti();
   if (Activities* const activities = Activities::start(recorder)) {
-    the_flusher() = new Flusher(recorder, *activities);  // NOLINT(cppcoreguidelines-owning-memory): see there
+    the_flusher() = new Flusher(recorder, *activities);  // NOLINT(cppcoreguidelines-owning-memory): never destroyed
     the_flusher()->start();
   }
   std::atexit(&at_exit);

@@ -47,7 +47,7 @@ struct Ranges {
 };
 
 Ranges& ranges() {
-  static auto* const all = new Ranges;  // NOLINT(cppcoreguidelines-owning-memory): see above
+  static auto* const all = new Ranges;  // NOLINT(cppcoreguidelines-owning-memory): never destroyed
   return *all;
 }
 

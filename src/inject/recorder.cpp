@@ -61,9 +61,9 @@ struct ProcessState {
   bool is_barred = false;
 };
 
-/// Returns a reference to the singleton, which exists because callbacks carry no context. Never destroyed.
+/// Returns the pointer to the global state. The state is global because callbacks carry no context. Never destroyed.
 ProcessState*& life() {
-  static ProcessState* one = new ProcessState;  // NOLINT(cppcoreguidelines-owning-memory): see above
+  static ProcessState* one = new ProcessState;  // NOLINT(cppcoreguidelines-owning-memory): never destroyed
   return one;
 }
 

@@ -38,7 +38,7 @@ struct CachedStack {
   std::deque<std::uint32_t> order;                   // correlation IDs in order of capture
 
   static CachedStack& instance() {
-    static auto* const one = new CachedStack;  // NOLINT(cppcoreguidelines-owning-memory): see above
+    static auto* const one = new CachedStack;  // NOLINT(cppcoreguidelines-owning-memory): never destroyed
     return *one;
   }
 };
@@ -47,7 +47,7 @@ struct Written {
   std::map<Frames, std::uint32_t> stacks;
 
   static Written& instance() {
-    static auto* const one = new Written;  // NOLINT(cppcoreguidelines-owning-memory): see above
+    static auto* const one = new Written;  // NOLINT(cppcoreguidelines-owning-memory): never destroyed
     return *one;
   }
 };
@@ -106,7 +106,7 @@ void remember_stack(std::uint32_t correlation) noexcept {
     const int count = backtrace(frames.data(), kMostFrames);
     CachedStack& all = CachedStack::instance();
     const std::lock_guard lock(all.mutex);
-    // Nested calls have the correlation ID of the outermost call, which the program itself made.
+    // Nested calls have the correlation ID of the outermost call, whose stack came first and is kept.
     if (!all.stacks.try_emplace(correlation, frames.begin(), frames.begin() + count).second) return;
     all.order.push_back(correlation);
     if (all.order.size() <= kMostRemembered) return;

@@ -80,7 +80,7 @@ std::string_view without_prefix(std::string_view name) {
   return {};
 }
 
-/// Removes one "_v" with digits from the end. CUPTI and the driver each add one.
+/// Removes one suffix of "_v" and digits. A name may have two suffixes: one from CUPTI and one from the driver.
 std::string_view without_version(std::string_view name) {
   const std::size_t last = name.find_last_not_of("0123456789");
   const bool versioned = last != std::string_view::npos && last > 0 && last + 1 < name.size() && name[last] == 'v' &&

@@ -21,7 +21,7 @@ inline constexpr std::uint32_t kVersion = 1;
 /// same PID, such as those before and after exec.
 inline constexpr std::string_view kExtension = ".xfrec";
 
-/// Nanoseconds of CLOCK_MONOTONIC, or with a simulated device of its virtual clock. 0: unknown.
+/// Nanoseconds of CLOCK_MONOTONIC, or of the virtual clock of a simulated device. 0: unknown.
 using Time = std::uint64_t;
 /// Identifies a text, which a `name` record defines before its first use; 0: no text.
 using NameId = std::uint32_t;
@@ -102,7 +102,7 @@ struct Stream {
   std::uint32_t device = 0;
 };
 
-/// A call of the CUDA runtime or driver. Nested ones (the driver's within the runtime's) are recorded, too.
+/// A call of the CUDA runtime or driver. Driver calls that are made within runtime calls are recorded, too.
 struct Call {
   Time begin = 0;
   Time end = 0;
@@ -163,7 +163,7 @@ struct Fill {
 
 enum class SyncKind : std::uint32_t { unknown, event, stream_wait_event, stream, context };
 
-/// A wait of a call on the host, or a stream's wait for an event.
+/// A wait: a host call waits for the GPU, or a stream waits for an event.
 struct Synchronization {
   Time begin = 0;
   Time end = 0;
@@ -173,7 +173,7 @@ struct Synchronization {
   SyncKind kind = SyncKind::unknown;
   std::uint32_t event = 0;
   std::uint32_t reserved = 0;
-  /// Event::record that is waited for; 0: unknown, assume the event's latest one before this wait
+  /// Event::record of the cudaEventRecord() that is awaited; 0: unknown, readers assume the last one before this wait
   std::uint64_t event_record = 0;
 };
 
@@ -182,7 +182,7 @@ struct Event {
   std::uint32_t context = 0;
   std::uint32_t stream = 0;
   std::uint32_t event = 0;
-  std::uint64_t record = 0;  ///< identifies each time that the event was recorded; 0: unknown
+  std::uint64_t record = 0;  ///< identifies this cudaEventRecord() among those of the event; 0: unknown
 };
 
 /// An NVTX range: from push to pop on a thread, or from start to end in the process.

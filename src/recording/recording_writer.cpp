@@ -25,13 +25,13 @@ namespace {
 
 /// Bytes that are gathered before they are written.
 constexpr std::size_t kFlushBytes = std::size_t{256} * 1024;
-/// Longest name in bytes; longer ones, as of kernels with nested templates, are cut.
+/// Longest name in bytes. Longer names are cut; kernels with nested templates have such names.
 constexpr std::size_t kLongestName = 4096;
 
 constexpr std::size_t padding(std::size_t bytes) { return (8 - bytes % 8) % 8; }
 
-/// A write beyond the file size limit raises SIGXFSZ, which ends the program. This class blocks the signal and discards
-/// it, so that only the write fails. The program's own handler, and a signal pending from before, stay.
+/// A write beyond the file size limit raises SIGXFSZ, which ends the program. This class blocks and discards that
+/// signal, so that only the write fails. It keeps the program's handler and a signal that was already pending.
 class BlockedSizeSignal {
  public:
   BlockedSizeSignal() noexcept {
@@ -51,11 +51,11 @@ class BlockedSizeSignal {
   }
 
  private:
-  SignalGuard guard_;  // destroyed after the signal is discarded; only then unblocks it
+  SignalGuard guard_;  // its destructor unblocks the signal, which our destructor has discarded before
   bool was_pending_ = false;
 };
 
-/// Moves a descriptor away from the numbers that programs expect for their own files: 0 to 2 and the next ones.
+/// Moves a descriptor to a number of at least 900, or 3, because programs expect low numbers for their own files.
 Descriptor move_fd(Descriptor file) {
   constexpr int kHigh = 900;  // below 1024, the usual limit
   for (const int lowest : {kHigh, STDERR_FILENO + 1}) {
@@ -109,7 +109,7 @@ RecordingWriter::RecordingWriter(const std::string& folder, std::uint32_t pid) n
 
 /// Creates a new file in the folder. On failure returns false and sets errno.
 bool RecordingWriter::create(const std::string& folder, std::uint32_t pid) {
-  constexpr int kMostLives = 10'000;  // most files with the same PID
+  constexpr int kMostLives = 10'000;  // maximum number of files with the same PID
   for (int life = 1; life <= kMostLives; ++life) {
     path_ = folder + "/" + std::to_string(pid) + "-" + std::to_string(life) + std::string(recording::kExtension);
     file_ = opened(path_, O_CREAT | O_EXCL);
@@ -214,9 +214,9 @@ RecordingWriter::Identity RecordingWriter::identity_of(int descriptor) {
   return {status.st_dev, status.st_ino};
 }
 
-/// Whether the file can be written. Daemons close all descriptors; then the number of ours may belong to another file,
-/// so the file is reopened by its path. A child made without fork(3), so that no fork handler ran, must not write what
-/// its parent has gathered.
+/// Whether the file can be written. Daemons close all descriptors, and another file may then have the number of ours,
+/// so this function reopens our file by its path. Returns false in a child whose creation ran no fork handler, because
+/// the child must not write the records that its parent has gathered.
 bool RecordingWriter::is_open() {
   if (!file_) return false;
   if (getpid() != process_) return false;
@@ -228,8 +228,8 @@ bool RecordingWriter::is_open() {
   return ours;
 }
 
-/// Writes the gathered records. Returns errno of an error; 0: none. After an error, cuts the file to complete records
-/// that leave room for a last one about the error.
+/// Writes the gathered records. Returns errno, or 0 on success. After an error, truncates the file to complete records
+/// that leave room for a LastRecord.
 int RecordingWriter::write_gathered() {
   std::size_t done = 0;
   int error = 0;

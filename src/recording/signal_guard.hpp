@@ -1,4 +1,4 @@
-// An RAII guard for code that runs inside other programs, on their threads.
+// An RAII guard against signals, for code that runs on the threads of other programs.
 #pragma once
 
 #include <cerrno>
@@ -9,8 +9,8 @@
 namespace xferbench {
 
 /// While this object exists, none of the program's signal handlers runs on this thread, and the thread cannot be
-/// cancelled. A handler that calls exit() would enter our code again and wait for our own locks. Restores errno at the
-/// end. Signals that report an error of this thread are not blocked.
+/// cancelled. Otherwise a handler that calls exit() could enter our code again and wait for a lock that this thread
+/// holds. The destructor restores errno. Signals that report an error of this thread (SIGSEGV) are not blocked.
 class SignalGuard {
  public:
   SignalGuard() noexcept : errno_(errno) {

@@ -14,7 +14,6 @@
 
 namespace xferbench::validation {
 
-/// A measured case and its prediction.
 struct Prediction {
   std::string key;
   std::string group;    ///< name of the work (names_of_work()); cases of one group do the same work and are compared
@@ -22,8 +21,7 @@ struct Prediction {
   double measured = 0;  ///< median of the case's main metric, in seconds
   std::optional<Interval> interval{};  ///< 95% interval of `measured`, in seconds
   double predicted = 0;
-  std::optional<Interval> between{};  ///< lowest and highest prediction within the confidence intervals of the
-                                      ///< profile's numbers, in seconds
+  std::optional<Interval> between{};  ///< range of `predicted` over the profile's confidence intervals, in seconds
 };
 
 // --- Cases that do the same work, so that one can be faster than another ---------------------------------------------
@@ -58,7 +56,7 @@ struct Group {
   std::vector<std::pair<std::string, Errors>> kinds;  ///< errors by kind_of(), in the order of first use
   std::string fastest;                                ///< key of the case that was measured fastest
   std::string predicted_fastest;
-  /// Time of the case predicted fastest over the time of the really fastest, minus 1; both times are measured.
+  /// Measured time of the case predicted to be fastest, divided by that of the fastest case, minus 1.
   double regret = 0;
   /// Share of the cases whose measured and predicted intervals overlap; nothing if unknown.
   std::optional<double> coverage{};
@@ -75,7 +73,7 @@ namespace xferbench {
 
 struct Validated {
   std::string profile;                              ///< name of the profile, for tables
-  std::vector<std::string> files;                   ///< results files that it was compared with
+  std::vector<std::string> files;                   ///< result files that the profile was compared with
   std::vector<validation::Prediction> predictions;  ///< predictions for the cases of `files`
   std::vector<std::string> left_out;                ///< results that were not predicted, and why
 };
