@@ -26,7 +26,7 @@ namespace {
 enum class Origin {
   system,    ///< from the operating system; pages are allocated on first write
   driver,    ///< page-locked by the CUDA driver at allocation
-  in_place,  ///< existing, touched pageable memory that is page-locked by cudaHostRegister
+  in_place,  ///< pageable memory that has been written and is then page-locked by cudaHostRegister
   managed,
   device,
   pool,
@@ -36,7 +36,7 @@ struct Kind {
   std::string_view name;
   Origin origin;
   HostMemory host;      ///< kind of host memory for copies; unused for device memory
-  HostMemory ordinary;  ///< kind of host memory that the copies are compared with
+  HostMemory ordinary;  ///< kind of pageable memory whose copies are the reference for the break-even
   std::string_view in_words;
 };
 
@@ -69,7 +69,7 @@ bool is_on_device(const Kind& kind) { return kind.origin == Origin::device || ki
 bool is_huge(const Kind& kind) {
   return kind.host == HostMemory::pageable_huge || kind.host == HostMemory::registered_huge;
 }
-/// Whether the memory is page-locked. Then faster copies must first recover the time that page-locking takes.
+/// Whether the memory is page-locked. Page-locking takes time, which pays off only after some number of faster copies.
 bool needs_break_even(const Kind& kind) { return kind.origin == Origin::driver || kind.origin == Origin::in_place; }
 
 /// One timed cycle of a case: allocates memory, waits or writes until it is usable, and frees it.
@@ -145,7 +145,7 @@ class Cycle {
   HostBuffer pages_;  // pageable memory that is registered and unregistered; only for Origin::in_place
 };
 
-/// A copy of one kind of host memory to the GPU, timed until the data has arrived.
+/// A copy from host memory of one kind to the GPU, timed until the data has arrived.
 class CopyOut {
  public:
   CopyOut(Device& device, HostMemory memory, std::size_t bytes, std::uint64_t seed)
@@ -245,8 +245,8 @@ class Alloc final : public ScenarioOf<alloc_case> {
   [[nodiscard]] MemoryNeeds memory_needs(const AllocCase& c) const override {
     if (c.kind.origin == Origin::managed) return {.host = c.size, .device = c.size, .managed = c.size};
     if (is_on_device(c.kind)) return {.host = c.size, .device = c.size};
-    // Kinds that need the break-even also copy: from memory of the timed kind and from pageable memory, to one device
-    // buffer each. So they need two host and two device buffers besides the timed allocation.
+    // If the kind has a break-even, the case also copies from memory of this kind and from pageable memory, to one
+    // device buffer each. These copies need two host and two device buffers besides the timed allocation.
     return needs_break_even(c.kind) ? MemoryNeeds{.host = 3 * c.size, .device = 2 * c.size}
                                     : MemoryNeeds{.host = 2 * c.size, .device = c.size};
   }

@@ -28,7 +28,7 @@ struct AsyncCase {
   std::string dir;
   std::string host;
   std::string api;
-  TransferSpec transfer;                 ///< its `seed` is set to the seed of the run
+  TransferSpec transfer;                 ///< the parser does not set `seed`; it is RunContext::seed
   std::optional<double> kernel_seconds;  ///< duration in seconds of the kernel in flight; nothing: no kernel
   bool in_own_stream = false;            ///< the kernel is in the same stream as the copy
 };
@@ -63,7 +63,7 @@ class CpuWork {
     });
   }
 
-  /// Returns the shortest of ten measurements. Uses the device's host clock, which also works for a simulated host.
+  /// Returns the shortest of ten measurements. Measures with Device::host(), which also works on a simulated host.
   double seconds_per_iteration() {
     constexpr std::uint64_t kIterations = 20'000;
     double least = 1;
@@ -76,10 +76,10 @@ class CpuWork {
   }
 
  private:
-  static constexpr double kSimulatedIteration = 2e-9;  // used on a simulated host only
+  static constexpr double kSimulatedIteration = 2e-9;  // seconds per iteration on a simulated host
 
   Device& device_;
-  volatile std::uint64_t state_ = 1;  // volatile, as the compiler would remove work whose result is not read
+  volatile std::uint64_t state_ = 1;  // volatile, because otherwise the compiler removes the work
 };
 
 /// The copy of one case, the kernel that is in flight when the copy is issued, and the CPU work during the copy.
@@ -186,7 +186,7 @@ struct Way {
   std::string host;
   std::string api;
   std::map<std::uint64_t, double> blocked{};
-  std::vector<std::uint64_t> unclear{};  ///< sizes for which the result is ambiguous
+  std::vector<std::uint64_t> unclear{};  ///< sizes for which it is unclear whether the call blocks
   bool with_kernel = false;              ///< some copies were issued while a kernel was in flight
 };
 
@@ -208,9 +208,9 @@ void drop_unclear(Way& way) {
   });
 }
 
-/// Returns the ways to copy, in the order of the results. Results of the same way and size differ in the kernel in
-/// flight; of these the smallest blocked fraction is used. If the call returns early, a kernel ahead of the copy makes
-/// the fraction small; if the call blocks, the fraction stays near 1.
+/// Returns the ways to copy, in the order of the results. If several results have the same way and size, they differ in
+/// the kernel in flight, and the smallest of their blocked fractions is used. If the call returns early, a kernel ahead
+/// of the copy makes the fraction small; if the call blocks, the fraction stays near 1.
 std::vector<Way> ways_of(std::span<const Result* const> results) {
   std::vector<Way> ways;
   for (const Result* r : results) {

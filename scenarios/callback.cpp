@@ -46,7 +46,7 @@ constexpr std::array<std::string_view, 6> kMethods{"none",       "naive", "host-
 
 struct CallbackCase {
   Method method = Method::none;
-  ChunkedWork::Shape work;  ///< its `seed` is set to the seed of the run
+  ChunkedWork::Shape work;  ///< the parser does not set `seed`; it is RunContext::seed
   std::size_t streams = 1;
   std::size_t consumers = 1;
 };
@@ -117,8 +117,8 @@ class Consumers : NonCopyable {
   /// Queues chunk `index`, whose output must be complete in host memory. Does not block, so any thread may call it,
   /// also from a CUDA callback.
   void post(std::size_t index) { ready_->post(index); }
-  /// Waits until all chunks are consumed. If no chunk was consumed for unexpectedly long, calls look(), which must
-  /// throw if no further chunk can arrive. Rethrows the error given to fail().
+  /// Waits until all chunks are consumed. If no chunk is consumed within a timeout, calls look(), which must throw if
+  /// no further chunk can arrive. Rethrows the error given to fail().
   void wait_for_all(const std::function<void()>& look) {
     constexpr double kSlowest = 100e6;  // bytes per second, a lower bound for one consumer
     const double timeout = 1 + static_cast<double>(payload_.output(payload_.chunks().back()).size_bytes()) / kSlowest;
@@ -165,7 +165,7 @@ class Consumers : NonCopyable {
   std::vector<std::uint64_t> sums_;
   std::mutex mutex_;
   std::exception_ptr error_;                          // may be written by any thread at any time
-  std::vector<std::unique_ptr<HostThread>> threads_;  // last member, destroyed first: the threads use the others
+  std::vector<std::unique_ptr<HostThread>> threads_;  // last member: its threads use all other members
 };
 
 /// Builds the timed regions of one case; all are timed by the host's clock.
@@ -247,7 +247,7 @@ class ConsumedPipeline : NonCopyable {
   }
 
  private:
-  /// Seconds for which a relation between the two clocks is used: they drift apart by about 10^-5 of that time.
+  /// Seconds after which GPU clock and host clock are related anew. They drift apart by about 10^-5 of the time.
   static constexpr double kFresh = 50e-3;
 
   [[nodiscard]] std::uint64_t* stamps() const { return reinterpret_cast<std::uint64_t*>(stamps_.data); }
@@ -268,7 +268,7 @@ class ConsumedPipeline : NonCopyable {
     };
     try {
       consumers_.wait_for_all(look);
-    } catch (const std::logic_error&) {  // thrown by a simulated host if no chunk can come; report the cause instead
+    } catch (const std::logic_error&) {  // from a simulated host if no chunk can come; look() throws the cause
       look();
       throw;
     }
@@ -343,7 +343,7 @@ class ConsumedPipeline : NonCopyable {
   TimerOnHost timer_{device_};
   std::unique_ptr<Channel> recorded_;  // chunks whose events have been recorded in this pass
   Consumers consumers_;
-  std::unique_ptr<HostThread> watcher_;  // last member, destroyed first: the thread posts to the consumers
+  std::unique_ptr<HostThread> watcher_;  // last member: its thread uses all other members
 };
 
 class Callback final : public ScenarioOf<callback_case> {

@@ -32,7 +32,7 @@ struct MemcpyCase {
   std::string dir;
   std::string host;                   ///< empty for copies inside the GPU
   std::vector<Direction> directions;  ///< two directions: both at once
-  TransferSpec transfer;              ///< per direction
+  TransferSpec transfer;              ///< the same for each direction
   unsigned back_to_back = 0;          ///< number of copies per sample; 0: as many as the clock's resolution requires
 
   [[nodiscard]] bool both_ways() const { return directions.size() > 1; }
@@ -43,7 +43,7 @@ struct MemcpyCase {
     return transfer.memory == HostMemory::registered || transfer.memory == HostMemory::registered_huge;
   }
   [[nodiscard]] bool is_touched() const { return transfer.touch != Touch::as_it_is; }
-  /// Whether blocking copies run in both directions at once. They need two threads and are timed by the host's clock.
+  /// Whether blocking copies run in both directions at once; this requires two threads and timing by the host's clock.
   [[nodiscard]] bool blocks_both_ways() const { return both_ways() && transfer.blocks_host(); }
   /// Payload bytes of all directions together.
   [[nodiscard]] std::uint64_t bytes() const { return directions.size() * transfer.bytes; }
@@ -180,7 +180,7 @@ class Copies {
   unsigned back_to_back_;
   std::vector<std::unique_ptr<Transfer>> transfers_;
   std::array<double, 2> ends_{};  // end of each direction, host's clock
-  std::optional<Worker> worker_;  // last member, destroyed first: its thread uses the others
+  std::optional<Worker> worker_;  // last member: its thread uses all other members
 };
 
 /// Returns a measurement of the time at which the stream with index `stream` finished, one sample per pass.
@@ -190,8 +190,8 @@ Measurement stream_measurement(const Series& series, std::string name, std::size
   return series_of_same_passes(series, std::move(name), std::move(samples));
 }
 
-/// Maximum of --back-to-back: this many copies in both directions fit behind a gate, so no sample has fewer copies than
-/// requested.
+/// Maximum of --back-to-back. A closed gate can hold back this many copies in both directions, so no sample has fewer
+/// copies than requested.
 constexpr double kMostBackToBack = 64;
 
 /// Data of at least this many times the size of L2 is mostly not cached.
@@ -380,7 +380,7 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
     return nullptr;
   }
 
-  /// The axes that distinguish results with memory pinned in place, which become labels of findings.
+  /// Returns the axes that distinguish results with memory pinned in place. They become labels of findings.
   static std::vector<std::string> axes_of_registered(std::span<const Result* const> results) {
     std::vector<std::string> axes{"dir", "host", "size"};
     for (const std::string& axis : varying_axes(with_metric(results, "pinning"))) {
@@ -465,7 +465,7 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
     if (c.inside_gpu()) result.add("memory_traffic", 2 * bandwidth, "GB/s");
     report_limit(c, gpu, bandwidth, result);
     // With the host's clock, a pass is the call plus the wait for the copy, so the time that the call alone blocks the
-    // host is not known. Only for cudaMemcpy in one direction is a pass just the call.
+    // host is not known. Exception: with cudaMemcpy in one direction, a pass is only the call.
     if (series.elapsed.clock != Clock::host || (c.transfer.blocking_api && !c.both_ways())) {
       result.add("host_blocked", series.submit.median, "s");
     }
@@ -483,7 +483,7 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
     for (const auto& [name, index] : {std::pair{"h2d", 0U}, std::pair{"d2h", 1U}}) {
       Measurement m;
       if (!series.stream_times.empty()) m = stream_measurement(series, name, index);
-      if (!series.parts.empty()) m = series.parts[index];  // timed by the host's clock; already named
+      if (!series.parts.empty()) m = series.parts[index];  // by the host's clock: the parts are the directions
       if (m.samples.empty()) continue;
       result.measurements.push_back(m);
       result.add(std::string(name) + "_bandwidth", gigabytes_per_second(size, m.median), "GB/s");

@@ -11,13 +11,13 @@ namespace xferbench {
 
 namespace {
 
-/// If a measured copy rate exceeds the host-memory bandwidth of the base profile, raises that bandwidth to the rate,
-/// which is its lower bound.
+/// Raises the host-memory bandwidth of the base profile to a measured copy rate if that is higher: memory is at least
+/// as fast as copies from it.
 void add_host_memory(Figures& figures) {
   struct Share {
     const char* memory;
     const char* rate;
-    const char* of_rate;  ///< figure that `rate` is multiplied by if both directions run; null: 1
+    const char* of_rate;  ///< figure: factor on `rate` while both directions run; null: 1
   };
   for (const auto& [memory, rate, of_rate] : {Share{"socket_memory.in", "h2d_rate", nullptr},
                                               {"socket_memory.out", "d2h_rate", nullptr},

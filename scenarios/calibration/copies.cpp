@@ -187,7 +187,7 @@ void add_kernels_on_link(std::span<const NamedReport> runs, Figures& figures) {
   figures.add(by_kernel("h2d"), "kernel_h2d_rate", by_median("copy", rate));
   figures.add(by_kernel("d2h"), "kernel_d2h_rate", by_median("copy", rate));
   if (!figures.has("kernel_h2d_rate") || !figures.has("kernel_d2h_rate")) return;
-  // Time of both directions at once = longer + shorter * (1 / ratio - 1), solved for ratio.
+  // Model of both directions at once: time = longer + shorter * (1 / ratio - 1). This is solved for ratio.
   const double in_rate = figures.known("kernel_h2d_rate");
   const double out_rate = figures.known("kernel_d2h_rate");
   const auto ratio = [=](const Result& r, double seconds) {

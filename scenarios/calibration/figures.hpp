@@ -56,7 +56,7 @@ class Figures {
   [[nodiscard]] double known(std::string_view field) const;
   /// Returns the source of the figure of this field, which must have been added.
   [[nodiscard]] const std::string& source(std::string_view field) const { return find(field)->source; }
-  /// Reports that a figure is missing without which no pipeline can be predicted.
+  /// Reports a missing figure. Without it, no pipeline can be predicted.
   void miss(std::string what) { into_.missing.push_back(std::move(what)); }
   void remark(std::string sentence) { into_.remarks.push_back(std::move(sentence)); }
 
@@ -75,8 +75,8 @@ void add_pipelines(std::span<const NamedReport> runs, Figures& figures);
 // These functions add figures from single copies (scenario memcpy) and from calls (scenario latency).
 void add_pinned_copies(std::span<const NamedReport> runs, Figures& figures);
 void add_calls(std::span<const NamedReport> runs, Figures& figures);
-/// Adds figures from copies of pageable memory. Such a copy blocks the host, so its time by events includes host work,
-/// which is subtracted: waking up, and recording the event that ends the region.
+/// Adds figures from copies of pageable memory. Such a copy blocks the host, so the time between the events around it
+/// includes host work: waking up and recording the second event. This work is subtracted.
 void add_pageable_copies(std::span<const NamedReport> runs, Figures& figures);
 /// Adds the rates of kernels that access host memory over the link.
 void add_kernels_on_link(std::span<const NamedReport> runs, Figures& figures);

@@ -45,7 +45,7 @@ FigureReader factor(const std::string& direction, std::string_view of) {
 }
 
 /// Returns a reader of the hand-over time with the given name. Older results contain only the mean of the three
-/// hand-over times, which is used instead.
+/// hand-over times; for these results the reader returns that mean.
 FigureReader handover(std::string name) {
   return [own = metric(std::move(name)), mean = metric("hand_over")](const Result& r) {
     const auto reading = own(r);
@@ -53,7 +53,7 @@ FigureReader handover(std::string name) {
   };
 }
 
-/// Keeps one of the results of one run with the same work, because they share one measurement of operation costs.
+/// Keeps one result of those that have the same run and operation costs, because they share one measurement of costs.
 std::vector<Found> each_measured_once(const std::vector<Found>& all) {
   constexpr std::array kTelling{"h2d_per_operation", "kernel_per_operation", "d2h_per_operation", "hand_over"};
   const auto same = [&](const Found& a, const Found& b) {
@@ -75,14 +75,14 @@ std::optional<double> seconds_of_work(const Result& r) {
   return r.median("kernel") - overhead->value;
 }
 
-/// Returns the memory traffic in bytes per second, if arithmetic is so little that the kernel must be memory-bound.
+/// Returns the kernel's memory traffic in bytes per second; nothing if its arithmetic may be the bottleneck.
 std::optional<FigureValue> traffic_rate(const Result& r) {
   const auto seconds = seconds_of_work(r);
   if (!seconds || r.value("work") > 2) return std::nullopt;
   return FigureValue{2 * bytes_of(r) / *seconds, "kernel"};
 }
 
-/// Returns the arithmetic operations per second, if the kernel takes clearly longer than its memory traffic would.
+/// Returns the arithmetic operations per second; nothing if the time of the memory traffic explains the kernel time.
 std::optional<FigureValue> arithmetic_rate(const Result& r, double memory_rate) {
   constexpr double kClearly = 1.3;
   const auto seconds = seconds_of_work(r);
@@ -90,8 +90,8 @@ std::optional<FigureValue> arithmetic_rate(const Result& r, double memory_rate) 
   return FigureValue{bytes_of(r) / sizeof(float) * r.value("work") / *seconds, "kernel, work"};
 }
 
-/// Keeps results of kernels with about the least arithmetic, as pipelines have: kernels with much more arithmetic hide
-/// the latency of operands better.
+/// Keeps results whose kernels have at most twice the least arithmetic. Kernels with much more arithmetic hide the
+/// latency of operands better than the kernels of usual pipelines.
 std::vector<Found> with_least_work(std::vector<Found> found) {
   constexpr double kAlike = 2;
   if (found.empty()) return found;

@@ -70,7 +70,7 @@ PointerChase::PointerChase(Device& device, ChaseMemory where, std::size_t bytes,
     return;
   }
   on_host_ = device_.allocate_host(next_.size() * sizeof(ChaseLine), HostMemory::mapped);
-  lines_ = reinterpret_cast<const ChaseLine*>(on_host_.data);  // with unified addressing also the device pointer
+  lines_ = reinterpret_cast<const ChaseLine*>(on_host_.data);  // unified addressing: also valid on the device
   build(on_host_.data);
 }
 

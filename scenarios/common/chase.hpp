@@ -27,9 +27,9 @@ class PointerChase {
  public:
   /// `bytes` is rounded down to whole lines of 128 bytes; must be at least one line.
   PointerChase(Device& device, ChaseMemory where, std::size_t bytes, std::uint64_t seed);
-  /// Uses memory of `owner`, another GPU, to which `device` must have peer access while this object lives. `cached`:
-  /// before each pass the owner walks the same lines, so that they are in its L2; reads by peers do not cache them
-  /// there.
+  /// Uses memory of `owner`, another GPU, to which `device` must have peer access while this object lives. With
+  /// `cached`, `owner` reads the same lines before each pass, so that its L2 contains them; reads by peers are not
+  /// cached in that L2.
   PointerChase(Device& device, Device& owner, std::size_t bytes, std::uint64_t seed, bool cached);
 
   /// Follows kernels::kChaseHops pointers and waits. A pass starts where the previous one ended, so it reads uncached
@@ -40,9 +40,9 @@ class PointerChase {
   /// A region that runs one pass; each hop is one sample of the region part kLatency, in seconds.
   [[nodiscard]] Region region();
   /// A region that runs one pass on each multiprocessor in turn, because latency depends on the reader's location on
-  /// the chip. Samples of kLatency are the mean hop over all multiprocessors; samples of kNearest and kFarthest are the
-  /// mean hop of the fastest and of the slowest multiprocessor. Hops are not timed one by one, because reading the
-  /// clock would add some percent to a read over a link.
+  /// the chip. Samples of kLatency are the mean time per hop on all multiprocessors; samples of kNearest and kFarthest
+  /// are the mean time per hop on the fastest and on the slowest one. Hops are not timed one by one, because reading
+  /// the clock would add some percent to a read over a link.
   [[nodiscard]] Region region_of_all_multiprocessors();
   static constexpr const char* kNearest = "nearest";
   static constexpr const char* kFarthest = "farthest";

@@ -83,7 +83,7 @@ std::vector<std::size_t> places_of(const ChunkedWork::Shape& shape, const std::v
   return places;
 }
 
-/// Returns the number of chunks, or of pieces for measuring costs, whose halo rows the device must hold at once.
+/// Returns the number of chunks on the device or, if more, of pieces for measuring costs; each has halo rows.
 std::size_t pieces_with_halo(const ChunkedWork::Shape& shape) {
   const std::size_t chunks =
       slot_bytes(shape) > 0 ? 1 : shape.chunks * shape.rounds;  // slots are accounted for separately
@@ -91,8 +91,8 @@ std::size_t pieces_with_halo(const ChunkedWork::Shape& shape) {
   return std::max(chunks, costs ? std::min(kPiecesForCosts, shape.units()) : 1);
 }
 
-/// Returns the size of a device buffer for a user's kernel. The kernel also runs on the whole payload at once; in
-/// place, input and output of that run lie side by side in the same buffer.
+/// Returns the bytes of a device buffer for a user's kernel, which also runs on the whole payload at once. With
+/// Shape::in_place, the one device buffer holds input and output of that run side by side.
 std::size_t device_bytes_for_own(const ChunkedWork::Shape& shape) {
   const std::size_t bytes = shape.bytes * shape.rounds;
   if (shape.in_place) return 2 * aligned_on_device(bytes);  // kernels that work in place have no halo rows
@@ -208,7 +208,7 @@ void ChunkedWork::launch_empty(StreamView stream) {
 std::size_t ChunkedWork::piece_elements() const {
   const std::size_t buffers = shape_.in_place ? 2 : 1;
   const std::size_t room = payload_->shape().device_bytes / buffers;
-  if (shape_.own) return elements();  // the device always holds the whole payload (see device_bytes_for_own)
+  if (shape_.own) return elements();  // device_bytes_for_own() has room for the whole payload
   const std::size_t alignment = room < kPieceAlignment ? kDeviceAlignment : kPieceAlignment;
   return std::min(elements(), std::max<std::size_t>(1, room / alignment * alignment / kElement));
 }
@@ -245,7 +245,7 @@ void ChunkedWork::copy_all_out(StreamView stream, std::size_t parts) {
 }
 
 void ChunkedWork::run_blocking(StreamView default_stream) {
-  // The stages of a piece run one after another, so they can share one buffer, even in place.
+  // The stages run one after another, so input and output of a piece can share the whole device buffer.
   const std::size_t at = in_place_of_pieces();
   const std::size_t step = shape_.own ? elements() : payload_->shape().device_bytes / kElement;
   for (const Chunk& piece : pieces_of(step)) {
@@ -300,7 +300,7 @@ void ChunkedWork::check_chunked(const std::string& what) {
 
 void ChunkedWork::require_chunkable() {
   if (!shape_.own) return;
-  static_cast<void>(payload_->expected_bytes());  // throws if two runs of the kernel differ
+  static_cast<void>(payload_->expected_bytes());  // throws if two runs of the kernel gave different output
   payload_->poison_all();
   const Stream stream = device_.make_stream(StreamKind::nonblocking);
   for (std::size_t i = 0; i < chunks_.size(); ++i) {

@@ -14,7 +14,7 @@ namespace xferbench {
 namespace {
 
 constexpr std::uint64_t kLong = 64 * MiB;  // minimum bytes of a pass per direction; with less, other traffic matters
-// Number of bytes per direction over all passes that is enough: 40 ms at Gen5 x16, so counter delays are negligible.
+// Bytes per direction in all passes. Moving them takes 40 ms at Gen5 x16, so delays of the counters are negligible.
 constexpr std::uint64_t kEnough = 2048 * MiB;
 // Maximum bytes per direction over all passes, so that a 32-bit counter cannot wrap twice. With packets of 128 bytes in
 // both directions, each payload byte puts 1.375 bytes on the link, and 0.06 more if acknowledgements are counted.

@@ -29,11 +29,11 @@ Payload::Payload(Device& device, const Shape& shape, Device& near)
       host_in_(near.allocate_host(shape.bytes + 2 * halo_room(shape), shape.host)),
       host_out_(near.allocate_host(shape.bytes, shape.host)),
       device_in_(device.allocate_device(shape.device_bytes)) {
-  // With halo rows the whole payload is used, because an output element depends on rows outside of a part.
+  // With halo rows, the whole payload is filled: output elements depend on rows outside of a PayloadPart.
   if (shape.halo_bytes() == 0) {
     part_ = device.payload_part(host_in_);
-    // The device must also know which part of the output buffer is used. The buffer has the same size as the input
-    // buffer, so the returned part is the same.
+    // This call tells the device which part of the output buffer is used. Both buffers have the same size, so the
+    // returned part is the same, too.
     static_cast<void>(device.payload_part(host_out_));
   }
   if (!shape.in_place) device_out_ = device.allocate_device(shape.device_bytes);

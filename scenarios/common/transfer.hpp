@@ -30,7 +30,7 @@ enum class Touch { as_it_is, warm, cold };
 
 struct TransferSpec {
   Direction direction = Direction::h2d;
-  HostMemory memory = HostMemory::pinned;  ///< between devices ignored: pageable memory is used to prepare and check
+  HostMemory memory = HostMemory::pinned;  ///< ignored for copies between devices; their checks use pageable memory
   Engine engine = Engine::copy_engine;
   bool blocking_api = false;  ///< cudaMemcpy instead of cudaMemcpyAsync; only with Engine::copy_engine
   Touch touch = Touch::as_it_is;
@@ -61,8 +61,8 @@ class Transfer : NonCopyable {
 
   /// Moves the data once, in `stream` if the transfer is stream-ordered.
   virtual void submit(StreamView stream) = 0;
-  /// Whether submit() returns only after the data, or nearly all of it, has been moved. Hazard: then it must not be
-  /// called behind a closed gate, as that would deadlock.
+  /// Whether submit() returns only after the data, or nearly all of it, has been moved. Hazard: such a call deadlocks
+  /// behind a closed gate, which the host opens only after the call has returned.
   [[nodiscard]] virtual bool blocks_host() const = 0;
   /// Whether the transfer is stream-ordered, so that events can time it.
   [[nodiscard]] virtual bool in_stream() const { return true; }
@@ -71,16 +71,16 @@ class Transfer : NonCopyable {
   virtual void check() = 0;
 };
 
-/// Allocates all buffers. Preconditions: managed memory with Engine::prefetch or page_faults, not for d2d; blocking_api
-/// with Engine::copy_engine only, not for d2d.
+/// Allocates all buffers. Preconditions: Engine::prefetch and page_faults require managed memory and exclude d2d;
+/// blocking_api requires Engine::copy_engine and excludes d2d.
 std::unique_ptr<Transfer> make_transfer(Device& device, const TransferSpec& spec);
 
-/// Copy from the memory of one GPU to another (p2p), submitted to a stream of `worker`, which is one of the two. Direct
-/// if the worker has peer access to the other GPU (see PeerAccess), which a kernel requires; otherwise the copy engine
-/// goes through the host.
+/// Returns a copy between the memories of two GPUs, for streams of `worker`, which is `from` or `to`. The copy is
+/// direct if `worker` has peer access to the other GPU (PeerAccess). Otherwise it goes through the host; kernels cannot
+/// do that.
 std::unique_ptr<Transfer> make_peer_transfer(Device& from, Device& to, Device& worker, const TransferSpec& spec);
 
-/// Poisons the destinations, runs the region, which consists of these transfers, and checks them. Throws
+/// Runs the region, which submits these transfers, on poisoned destinations and checks the data that arrived. Throws
 /// VerificationError if any byte is wrong.
 void verify(std::span<const std::unique_ptr<Transfer>> transfers, Machine& machine, const Region& region,
             VerifiedRun run);
