@@ -110,7 +110,7 @@ MemoryNeeds exchange_memory(const ExchangeCase& c) {
   std::uint64_t slots = 0;
   if (c.method == ExchangeMethod::pipeline) {
     const bool given = c.shape.chunk > 0 && c.shape.depth > 0;
-    // Space for the slots of three shapes, because three are tried if chunk or depth is not given.
+    // Space for three shapes (chunk size and depth): three are tried if chunk or depth is not given.
     slots = given ? c.shape.chunk * c.shape.depth : 3 * model::kMostExchangeMemory;
     slots = 2 * std::min(slots, 3 * c.bytes);
   }

@@ -42,8 +42,8 @@ class ExchangeEndpoint : NonCopyable {
   /// ends have samples of the region part kExchangeLatency.
   [[nodiscard]] Region round_trips(const std::string& name, const ExchangePart& part, const model::ExchangeShape& shape,
                                    std::uint64_t bytes);
-  /// Sends messages from host memory to host memory. With MessageMemory::slots the messages reuse as many slots as
-  /// `shape` has, which stay in the CPU caches; with MessageMemory::payload each byte has its own place.
+  /// Sends messages from host memory to host memory. With MessageMemory::slots the messages reuse the slots of `shape`,
+  /// so that the slots stay in the CPU caches; with MessageMemory::payload each byte has its own place.
   enum class MessageMemory { payload, slots };
   [[nodiscard]] Region messages(const std::string& name, const ExchangePart& part, const model::ExchangeShape& shape,
                                 std::uint64_t bytes, MessageMemory through = MessageMemory::payload);
@@ -89,7 +89,7 @@ class ExchangeEndpoint : NonCopyable {
   HostBuffer in_;
   DeviceBuffer source_;
   DeviceBuffer destination_;
-  std::vector<std::shared_ptr<Transfers>> transfers_;  // outlive their regions, as MPI may still use their memory
+  std::vector<std::shared_ptr<Transfers>> transfers_;  // kept after their regions: MPI may still use the memory
 };
 
 }  // namespace xferbench

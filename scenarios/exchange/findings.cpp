@@ -123,7 +123,7 @@ std::vector<Finding> exchange_findings(std::span<const Result* const> results) {
   for (const Result* r : results) {
     if (r->needed_measurement("exchange").samples.empty()) continue;  // the case was interrupted
     r->needed_metric("bandwidth");
-    if (r->in_fleet && r->in_fleet->round > 1) continue;  // skip repeated measurements of suspects
+    if (r->in_fleet && r->in_fleet->round > 1) continue;  // round 2 measures suspected ranks again
     measured.push_back(r);
     largest = std::max(largest, exchange_case(r->config).bytes);
   }

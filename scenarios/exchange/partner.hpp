@@ -28,8 +28,8 @@ class Partner {
   /// error postponed by within_pass(), or PartnerFailedError if only the other rank has failed. Does nothing after a
   /// failure of either rank.
   void agree(bool mine);
-  /// Runs `work` within a pass and postpones its error to the next agree(). Waiting for the other rank at once would
-  /// block all ranks, which must still agree on the pass.
+  /// Runs `work` within a pass and postpones its error to the next agree(). Calling agree() within the pass could
+  /// deadlock: the partner may already wait for all ranks at the end of the pass.
   void within_pass(const std::function<void()>& work);
   /// Runs work that may fail on one rank only, then calls agree().
   void together(const std::function<void()>& work);

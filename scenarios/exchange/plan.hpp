@@ -47,8 +47,8 @@ struct ActiveExchange {
   }
 };
 
-/// Creates the regions of all turns, in the order of the turns, and as many for each turn. Creating regions allocates
-/// memory and may fail on one rank while the other has begun to measure, so both ranks agree that it succeeded.
+/// Creates the regions of all turns, in the order of the turns. `of_turn` appends the same number for each turn.
+/// Creating regions may fail on one rank only (out of memory), so both ranks agree on success before they measure.
 template <class OfTurn>
 std::vector<Region> exchange_regions(const ActiveExchange& at, const OfTurn& of_turn) {
   std::vector<Region> regions;

@@ -35,7 +35,7 @@ struct LatencyCase {
   TransferSpec copy{};
   std::size_t nodes = 1;
   WaitMethod method = WaitMethod::query;
-  WaitPolicy policy = WaitPolicy::automatic;  ///< also the value for query, which ignores it
+  WaitPolicy policy = WaitPolicy::automatic;  ///< ignored by WaitMethod::query
   ChaseMemory memory = ChaseMemory::device;
   std::size_t buffer = 0;
 };

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kSamples = 8;
 constexpr std::size_t kPieces = 16;  // number of copies for measuring the cost of one more copy
 constexpr std::uint64_t kTiny = 4 * KiB;
-constexpr std::size_t kLinks = 32;  // length of the chain of copies
+constexpr std::size_t kLinks = 32;  // number of steps of Leg::chain(), with two copies each
 
 double rate(std::uint64_t bytes, double time) { return static_cast<double>(bytes) / std::max(time, 1e-9); }
 
@@ -49,7 +49,7 @@ class Leg {
                   const std::uint64_t step = std::max<std::uint64_t>(1, bytes_ / pieces);
                   for (std::size_t i = 0; i < pieces; ++i) {
                     copy(link, i * step, step, one_);
-                    one_.record(event_);  // a relay records one per chunk; costs as much as the copy itself
+                    one_.record(event_);  // as a relay does per chunk; part of the copy's fixed cost
                   }
                 },
             .operations = 2 * pieces};

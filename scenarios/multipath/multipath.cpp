@@ -1,6 +1,6 @@
-// multipath: copies a payload to one GPU, or from it, through its own link and the links of its neighbours at once.
-// Compared with that GPU's own link alone, and with the same amount of data over all links without relaying, which is
-// the upper limit of any distribution.
+// multipath: copies a payload to one GPU, or from it, through its own link and the links of other GPUs at once. For
+// comparison, it copies over that GPU's own link alone, and it copies the same amount of data over all links without
+// relaying (the upper limit).
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -79,7 +79,7 @@ class OwnLinks {
  private:
   struct Part {
     Device* device;
-    DeviceView on_gpu;  // for the target a range of the payload's memory, else all of `own`
+    DeviceView on_gpu;  // on the target: a range of the payload; on a helper: all of `own`
     std::uint64_t offset;
     Stream stream;
     DeviceBuffer own;

@@ -45,7 +45,7 @@ class MultipathSpace final : public Tunable {
     return model::relay_makespan(paths_.at(m.via), chosen.shape, chosen.split);
   }
 
-  /// Fewer helpers count as simpler; among equal numbers of helpers, less helper memory does.
+  /// A case with fewer helpers is simpler; with equally many helpers, the case with less helper memory is simpler.
   [[nodiscard]] double complexity(const Case& c) const override {
     const MultipathCase m = multipath_case(c);
     constexpr double kHelper = 1e6;
@@ -83,7 +83,7 @@ class MultipathSpace final : public Tunable {
     paths_.emplace(c.via, measure_paths(bench_, c));
   }
 
-  /// Whether a case's operations fit behind a gate. Candidates are compared, so all must use the same clock.
+  /// Whether a gate can hold back all operations of a case. All candidates must use the same clock to be comparable.
   [[nodiscard]] bool is_gated(const MultipathCase& c) const {
     const Cut chosen = cut_of(c);
     std::size_t chunks = 0;

@@ -30,9 +30,9 @@ Case of_pair(const Case& c, int from, int to) {
   return c;
 }
 
-/// Returns the PCIe limit of a pair of GPUs in payload bytes per second, which is that of the slower of their two
-/// links. Staged copies use each link as memcpy does. Direct copies are assumed to be writes, so that they do not share
-/// a direction of the link with read requests.
+/// Returns the PCIe limit of a pair of GPUs in payload bytes per second: the limit of the slower of their two links.
+/// Direct copies are assumed to be writes, without read requests on the link, so both directions reach twice the limit
+/// of one. Both directions of staged copies have the limit PcieLimits::both.
 double bus_limit(const P2pCase& c, const Environment& environment) {
   std::vector<double> limits;
   for (const std::size_t place : places_of(c.named(), environment)) {

@@ -17,7 +17,7 @@ namespace {
 /// Bytes of the smallest chunk if chunk sizes grow or shrink: threads fill it in about 26 us, and the link needs 5 us
 /// for it, which is twice the fixed cost of a copy.
 constexpr std::size_t kLeastTapered = 256 * KiB;
-/// Size ratio of consecutive rounds of chunks: the rate at which threads fill or empty chunks, over the link's rate.
+/// Chunk size ratio of consecutive rounds (one chunk per thread): the threads' total copy rate over the link's rate.
 constexpr double kTaper = 1.25;
 
 /// Returns the value of a choice axis; the first choice if the case does not have the axis.
@@ -47,7 +47,7 @@ StagingCase staging_case(const Case& c) {
 
 std::size_t StagingCase::chunk_bytes() const {
   constexpr std::size_t kLeast = 64 * KiB;
-  // All threads work on one chunk together: with eight chunks, the cost of the first and of the last is small.
+  // If all threads fill or empty one chunk together, eight chunks suffice: the first and the last are short.
   const std::size_t parts = works_together() ? 8 : 2 * threads;
   return std::min(slot, std::max(kLeast, in_whole_pages(size / parts)));
 }

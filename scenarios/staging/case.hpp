@@ -78,7 +78,7 @@ struct StagingCase {
   /// Returns the number of chunks that threads fill or empty at the same time.
   [[nodiscard]] std::size_t abreast() const { return works_together() ? 1 : threads; }
   /// Returns the bytes of a chunk: those of a slot, or fewer if the payload is too small to give every thread two
-  /// chunks. Not so few that the fixed cost per copy dominates.
+  /// chunks. The reduction ends at 64 KiB, below which the fixed cost per copy would dominate.
   [[nodiscard]] std::size_t chunk_bytes() const;
   /// Returns the chunks; their offsets and lengths are in bytes.
   [[nodiscard]] std::vector<model::Chunk> chunks() const;

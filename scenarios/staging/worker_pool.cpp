@@ -187,7 +187,7 @@ class IndependentWorkers final : public WorkerPool {
  public:
   using MakePlaces = std::function<std::vector<Place>(std::size_t)>;
 
-  /// make_places(i) returns the places of thread i. `gear` keeps alive the objects to which the places refer.
+  /// make_places(i) returns the slots of thread i. `gear` owns the objects to which the slots refer.
   IndependentWorkers(Device& device, const StagingCase& c, std::shared_ptr<void> gear, const MakePlaces& make_places)
       : work_(c.chunks()), gear_(std::move(gear)), threads_(device.host(), c) {
     for (std::size_t i = 0; i < c.threads; ++i) places_.push_back(make_places(i));
@@ -203,7 +203,7 @@ class IndependentWorkers final : public WorkerPool {
   Work work_;
   std::shared_ptr<void> gear_;
   std::vector<std::vector<Place>> places_;
-  Threads threads_;  // last member, destroyed first: the threads use the others
+  Threads threads_;  // last member: its threads use all other members
 };
 
 /// Owns the streams of the threads: one per thread, or a single one for all.
@@ -295,7 +295,7 @@ class SharedRingWorkers final : public WorkerPool {
   std::vector<Stage> stages_;                      // progress of each chunk
   std::unique_ptr<Channel> submitted_;             // numbers of chunks whose copies have been submitted
   std::vector<std::unique_ptr<Channel>> offered_;  // per thread: numbers of the chunks to move, in order
-  Threads threads_;                                // last member, destroyed first: the threads use the others
+  Threads threads_;                                // last member: its threads use all other members
 };
 
 SharedRingWorkers::SharedRingWorkers(Device& device, const StagedPayload& payload, const StagingCase& c)

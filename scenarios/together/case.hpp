@@ -33,15 +33,15 @@ constexpr bool between_gpus(GroupPattern pattern) { return pattern >= GroupPatte
 
 /// One copy of a pattern. Its GPUs are given by their indices in the group.
 struct GroupCopy {
-  std::size_t owner = 0;  ///< the GPU whose stream runs the copy and whose rate it counts for
+  std::size_t owner = 0;  ///< GPU whose stream runs the copy; the copy counts for this GPU's rate
   Direction direction = Direction::h2d;
-  std::size_t from = 0;  ///< source GPU; like `to` used for Direction::p2p only
+  std::size_t from = 0;  ///< source GPU; `from` and `to` are used for Direction::p2p only
   std::size_t to = 0;
   friend bool operator==(const GroupCopy&, const GroupCopy&) = default;
 };
 
 /// Returns the copies of a group of `gpus` GPUs. In one-to-all and all-to-one each GPU but the first owns one copy,
-/// from the first GPU or to it, so that each copy is timed by another GPU.
+/// from the first GPU or to it, so that each copy is timed by a different GPU.
 std::vector<GroupCopy> copies_of(GroupPattern pattern, std::size_t gpus);
 
 struct TogetherCase {
@@ -70,8 +70,8 @@ inline constexpr const char* kAlone = "alone";
 /// consecutive numbers become a range.
 std::string gpus_in_words(std::vector<int> numbers);
 
-/// Findings: "shares" for each pair of GPUs; with more than two GPUs "bottleneck", the groups that share one;
-/// "at-once", the bandwidth of each group that is not part of another; "memory", own against shared host memory.
+/// Returns the findings "shares" (for each pair of GPUs), "bottleneck" (which GPUs share one; for more than two GPUs),
+/// "at-once" (bandwidth of each group that is not part of another) and "memory" (own against shared host memory).
 /// `results` must be successful. Throws InputError if a result lacks its time.
 std::vector<Finding> conclude_together(std::span<const Result* const> results);
 

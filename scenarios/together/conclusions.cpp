@@ -85,7 +85,7 @@ std::optional<Measured> measured_of(const Result& result) {
 /// Analyses results that differ in the group of GPUs only.
 class Situation {
  public:
-  /// `axes`: the axes other than the group in which the analysed results differ from other results of the run.
+  /// `axes` become labels: the axes, without the group, in which these results differ from other results of the run.
   Situation(std::span<const Result* const> results, const std::vector<std::string>& axes)
       : labels_(labels_of(results.front()->config, axes)),
         words_(in_words(together_case(results.front()->config).pattern)) {
@@ -239,8 +239,8 @@ class Situation {
     return all;
   }
 
-  /// Returns a text with the bandwidth of all GPUs behind a bottleneck, for example "; GPUs 0 to 3 at once get 166
-  /// GB/s". Empty unless exactly these GPUs were measured as one group, and are more than two but not all GPUs.
+  /// Returns the bandwidth of the GPUs of each bottleneck as text, for example "; GPUs 0 to 3 at once get 166 GB/s".
+  /// Omits bottlenecks of two or of all GPUs, and bottlenecks whose GPUs were not measured as one group.
   [[nodiscard]] std::string all_of_them(const model::Contention& c) const {
     std::string text;
     for (const model::Bottleneck& b : c.bottlenecks()) {
@@ -356,7 +356,7 @@ std::vector<Finding> about_memory(std::span<const Result* const> results, const 
     if (together_case(r->config).shared) shared[key_of(*r)] = r;
   }
   std::vector<Finding> findings;
-  std::map<std::string, std::pair<std::size_t, std::size_t>> largest;  // per pattern and size: GPUs, finding's index
+  std::map<std::string, std::pair<std::size_t, std::size_t>> largest;  // per pattern and size: GPU count, finding
   for (const Result* r : results) {
     const TogetherCase c = together_case(r->config);
     const bool own = !c.shared && !between_gpus(c.pattern);
@@ -372,7 +372,7 @@ std::vector<Finding> about_memory(std::span<const Result* const> results, const 
   return findings;
 }
 
-/// Returns the axes other than the group in which the results differ, and in any case the pattern.
+/// Returns the axes for labels: the pattern, and memory and size if the results differ in them.
 std::vector<std::string> axes_of(std::span<const Result* const> results) {
   const std::vector<std::string> varying = varying_axes(results);
   std::vector<std::string> axes{"pattern"};

@@ -28,8 +28,8 @@ std::size_t GroupCopies::add_payload(Device& device, std::size_t bytes, HostMemo
   return payloads_.size() - 1;
 }
 
-/// Places each copy's end in host memory: in a buffer of its own or, with shared memory, in its GPU's part of one
-/// buffer per direction.
+/// Assigns host memory to each copy: a buffer of its own or, with shared memory, its GPU's part of one buffer per
+/// direction.
 void GroupCopies::place_host_copies(std::uint64_t seed) {
   std::vector<Direction> directions;
   for (const GroupCopy& planned : plan_) {
@@ -56,8 +56,8 @@ void GroupCopies::place_host_copies(std::uint64_t seed) {
   }
 }
 
-/// Places copies between GPUs. Each GPU sends the same data to all others. One host buffer serves to fill the sources
-/// and to check what has arrived.
+/// Allocates the buffers of copies between GPUs. Each GPU sends the same data to all others. One host buffer serves to
+/// fill the sources and to check what has arrived.
 void GroupCopies::place_peer_copies(std::uint64_t seed) {
   const std::size_t looked_at = add_payload(*group_.front(), case_.bytes, HostMemory::pageable, seed);
   sources_.resize(group_.size());
@@ -164,7 +164,7 @@ void GroupCopies::check_peer_copy(std::size_t copy) {
 Region GroupCopies::region_of(const char* name, std::vector<std::size_t> copies) {
   Region r{.name = name, .clock = Clock::event_gated};
   for (const std::size_t i : copies) r.streams.push_back(placed_[i].stream);
-  r.batchable = false;  // a batch would start the GPUs together only once; a single GPU is timed likewise
+  r.batchable = false;  // in a batch, only the first pass would start on all GPUs at the same time
   r.submit = [this, copies] {
     for (const std::size_t i : copies) placed_[i].stream.copy(placed_[i].copy);
   };

@@ -20,7 +20,7 @@ class GroupCopies {
 
   /// A GPU that owns copies.
   struct Member {
-    int gpu = 0;  ///< GPU number
+    int gpu = 0;
     std::vector<std::size_t> copies;
   };
   [[nodiscard]] const std::vector<Member>& members() const { return members_; }
