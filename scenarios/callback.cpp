@@ -107,7 +107,7 @@ class Consumers : NonCopyable {
     sums_.resize(payload.chunks().size());
     try {
       for (std::size_t i = 0; i < threads; ++i) threads_.push_back(device.host().start_thread([this] { consume(); }));
-    } catch (...) {  // threads already started wait for chunks; closing the channel ends them
+    } catch (...) {  // the threads that have started wait for chunks; closing the channel ends them
       ready_->close();
       throw;
     }
@@ -192,7 +192,7 @@ class ConsumedPipeline : NonCopyable {
   ~ConsumedPipeline() {
     try {
       device_.synchronize();
-    } catch (const std::exception&) {  // the case has reported it
+    } catch (const std::exception&) {  // the case has already reported the error
     }
     callbacks_.clear();  // if the device could not be synchronized, later callbacks do nothing
     recorded_->close();
@@ -247,7 +247,7 @@ class ConsumedPipeline : NonCopyable {
   }
 
  private:
-  /// Seconds after which GPU clock and host clock are related anew. They drift apart by about 10^-5 of the time.
+  /// Seconds after which the offset between GPU and host clock is measured again. It drifts by about 10^-5 of the time.
   static constexpr double kFresh = 50e-3;
 
   [[nodiscard]] std::uint64_t* stamps() const { return reinterpret_cast<std::uint64_t*>(stamps_.data); }

@@ -17,7 +17,7 @@ void add_host_memory(Figures& figures) {
   struct Share {
     const char* memory;
     const char* rate;
-    const char* of_rate;  ///< figure: factor on `rate` while both directions run; null: 1
+    const char* of_rate;  ///< name of the factor by which `rate` changes while both directions run; null: 1
   };
   for (const auto& [memory, rate, of_rate] : {Share{"socket_memory.in", "h2d_rate", nullptr},
                                               {"socket_memory.out", "d2h_rate", nullptr},

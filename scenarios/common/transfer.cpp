@@ -97,7 +97,7 @@ class BufferTransfer final : public Transfer {
   HostBuffer host_;
   PayloadPart part_;
   DeviceBuffer on_device_;
-  DeviceBuffer from_device_;  // used between devices only
+  DeviceBuffer from_device_;  // used for copies between devices only
 };
 
 /// Migration of managed memory: source and destination have the same address. So there is no destination to poison;

@@ -142,8 +142,8 @@ class Flow {
   [[nodiscard]] double due() const;
 
  private:
-  /// Whether the next step of the flow waits for the second stage. Keeps up to depth / 2 chunks in the second stage, so
-  /// that both stages always have work.
+  /// Whether the next step of the flow waits for the second stage. The flow keeps up to depth / 2 chunks in that stage,
+  /// so that both stages always have work.
   [[nodiscard]] bool awaits_second() const {
     return second_ != nullptr && (passed_ == chunks_ || passed_ - left_ > depth_ / 2);
   }

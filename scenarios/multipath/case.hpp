@@ -25,7 +25,7 @@ struct MultipathCase {
   Direction direction = Direction::h2d;  ///< to the target GPU's memory, or from it
   std::vector<int> target;               ///< number of one GPU; empty: the first GPU of the run
   std::vector<int> via;                  ///< helper GPUs; empty: all other GPUs
-  bool growing = false;         ///< if `via` is empty: one case with one helper, one with two helpers, and so on
+  bool growing = false;         ///< an empty `via` means one case with one helper, one with two helpers, and so on
   std::optional<double> share;  ///< fraction of the payload that helpers relay, 0 to 1; nothing: the model chooses it
   model::RelayShape shape;      ///< if `chunk` is 0, the model chooses the chunk size
   std::uint64_t bytes = 0;

@@ -30,7 +30,7 @@ Cut cut_for(const MultipathCase& c, const RunContext& bench) {
   });
 }
 
-/// Runs one pass on poisoned memory and checks it.
+/// Runs one pass on poisoned memory. Throws VerificationError if any byte is wrong.
 template <class Way>
 void verify_way(Way& way, const Region& region, Machine& machine, VerifiedRun run) {
   run(machine, region, [&way] { way.poison(); });

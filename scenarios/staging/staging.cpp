@@ -202,7 +202,7 @@ class Staging final : public ScenarioOf<staging_case> {
   }
 };
 
-/// Names the fastest method, or the methods tied for it, for each direction, kind of pages and size.
+/// Names the fastest method for each direction, kind of pages and size; several methods if they are tied.
 std::vector<Finding> Staging::conclude(std::span<const Result* const> results) const {
   const std::vector<const Result*> measured = with_metric(results, "bandwidth");
   for (const Result* r : measured) {

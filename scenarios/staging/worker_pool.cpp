@@ -163,8 +163,8 @@ class Threads {
 
  private:
   /// Wakes the threads from `first` to before `last`. Waking a sleeping thread takes up to 0.1 ms, so they are woken in
-  /// a tree: each wakes half of those left. Must not throw: finish() would wait forever for threads that were not
-  /// started.
+  /// a tree: each thread wakes half of the remaining threads. Must not throw: finish() would wait forever for threads
+  /// that were not started.
   void start_range(std::size_t first, std::size_t last) noexcept {
     while (first < last) {
       const std::size_t middle = first + (last - first) / 2;
@@ -247,8 +247,8 @@ std::unique_ptr<WorkerPool> make_registering_workers(Device& device, const Stage
   });
 }
 
-/// Worker pool in which all threads fill or empty the same slot at once, each its own part, one slot after another. So
-/// few slots are enough, chunks can be long, and the first chunk is ready sooner than with one thread per chunk.
+/// Worker pool in which all threads fill or empty the same slot at once, each its own part, one slot after another. Few
+/// slots are enough, chunks can be long, and the first chunk is ready sooner than with one thread per chunk.
 ///
 /// The thread that finishes the last part of a chunk submits the copy of that chunk. Only the thread that called
 /// transfer_payload() waits for copies. It has one channel to each thread, through which it tells the thread which

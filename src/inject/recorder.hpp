@@ -56,7 +56,7 @@ class Recorder {
   WantedTime& wanted() { return wanted_; }
 
   [[nodiscard]] bool is_live() const { return live_; }
-  /// Records that this process uses CUPTI, so that forked children do not. Call it before CUPTI is enabled.
+  /// Records that this process uses CUPTI, so that forked children do not use it. Call it before CUPTI is enabled.
   void expect_cupti() { has_cupti_ = true; }
   /// Adds a record regardless of its time, for records to which other records refer.
   template <class Record>
@@ -70,7 +70,7 @@ class Recorder {
   void add(recording::Type type, recording::Time begin, const Record& record) {
     if (wanted_.has(begin)) add(type, record);
   }
-  /// Adds a record which says that this many records were lost.
+  /// Adds a record which says that `records` records were lost.
   void count_lost(std::uint64_t records);
   /// Adds a sentence that is shown to the user.
   void note(std::string_view text, bool failure);

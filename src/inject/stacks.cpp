@@ -30,8 +30,8 @@ using Frames = std::vector<void*>;
 
 /// Cache of captured stacks. CachedStack and Written are singletons because CUPTI callbacks carry no context, and are
 /// never destroyed because threads may outlive static destruction. They have separate locks to avoid a deadlock:
-/// symbolizing takes the loader's lock, which a thread that captures a stack may hold, inside a constructor of a
-/// library being loaded.
+/// symbolizing waits for the loader's lock, and a thread that holds that lock (in a constructor of a library being
+/// loaded) may wait to capture a stack.
 struct CachedStack {
   std::mutex mutex;
   std::unordered_map<std::uint32_t, Frames> stacks;  // keyed by correlation ID

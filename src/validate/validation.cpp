@@ -36,7 +36,7 @@ std::string text_of(const Case& c, std::string_view axis) {
   return param == nullptr ? std::string() : to_text(param->value, param->kind);
 }
 
-/// For each scenario and axis, all values that the cases have for it; an empty text if a case lacks the axis.
+/// All values of each axis in the cases of each scenario; includes an empty text if a case lacks the axis.
 using Values = std::map<std::pair<std::string, std::string>, std::set<std::string>>;
 
 Values values_of(std::span<const Work> cases) {
