@@ -12,7 +12,7 @@ namespace xferbench::app {
 /// What the watchdog thread saves and prints before it ends the process.
 struct AbortContext {
   LiveReport& live;
-  KnownResults cases;                  ///< results to store for the cases that have none yet
+  KnownResults cases;                  ///< results to store for cases that have no result yet
   std::function<std::string()> table;  ///< returns the report so far, formatted as a table for the terminal
   std::function<void()> clear;         ///< clears the progress line on the terminal
   std::string rank{};                  ///< name of this MPI rank in messages; empty if the run has a single process
@@ -22,8 +22,9 @@ struct AbortContext {
 std::string stuck_reason(const Alarm& alarm);
 
 /// Called by the watchdog thread: saves the files, prints what happened and the table, and ends the process. The exit
-/// code is ExitCode::stuck, `failed` for a rank of a fleet, or that of an interrupted run. The measuring thread may be
-/// in a driver call that never returns, so it cannot be asked to end, and nothing it uses may be destroyed.
+/// code is 128 plus the signal number after an interrupt. If the GPU is stuck, it is ExitCode::stuck, or `failed` for a
+/// rank of a fleet. The measuring thread may be in a driver call that never returns, so it cannot be asked to end, and
+/// nothing it uses may be destroyed.
 [[noreturn]] void abort_run(const Alarm& alarm, const AbortContext& last);
 
 }  // namespace xferbench::app

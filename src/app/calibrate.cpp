@@ -28,8 +28,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Returns the path of the results file that keeps the measurements: for a profile mine.json, mine.results.json in the
-/// same folder. Returns nullopt if the profile is not written to a file.
+/// Returns the path of the results file that keeps the measurements. Without --json it is next to the profile:
+/// mine.results.json for mine.json. Returns nullopt if there is neither --json nor a profile file.
 std::optional<std::string> file_of_results(const cli::CalibrateCommand& command, const ResultsFile& profile) {
   if (command.json) return command.json;
   std::error_code unknown;
@@ -40,9 +40,8 @@ std::optional<std::string> file_of_results(const cli::CalibrateCommand& command,
   return (path.parent_path() / name).string() + ".results.json";
 }
 
-/// Runs suite `calibrate` in a child process, which shows its own progress and errors. Returns 0 if the suite ended by
-/// itself, even with failed cases, and the child's exit code if the user interrupted it. Throws if it could not
-/// measure.
+/// Runs suite `calibrate` in a child process, which prints progress and errors. Returns 0 if the suite ran to its end,
+/// even with failed cases, and the child's exit code if the user interrupted it. Throws if the child could not measure.
 int run_suite(const cli::CalibrateCommand& command, const std::string& file) {
   std::vector<std::string> words{"/proc/self/exe", "--suite", "calibrate", "--json=" + file};
   for (std::string& word : cli::flags_of(command.device)) words.push_back(std::move(word));
@@ -58,7 +57,6 @@ int run_suite(const cli::CalibrateCommand& command, const std::string& file) {
   throw MeasurementError(what);
 }
 
-/// The results of measuring this machine.
 struct MeasuredHere {
   /// exit code if the user interrupted the suite, in which case `runs` is empty; 0 if not interrupted
   int given_up = 0;
@@ -126,7 +124,7 @@ int perform(const cli::CalibrateCommand& command) {
   if (made.figures.empty())
     throw InputError("these results contain no number of a profile; measure some with xferbench --suite calibrate");
   const ProfileText profile{to_profile_json(made, command.name, command.base), "the new profile"};
-  // throws now; otherwise an unusable profile would be written and refused only when it is used
+  // origins_of() throws if the profile is unusable, so that no unusable profile is written.
   static_cast<void>(origins_of(profile));
   output.finish(profile.json);
   if (command.show.quiet) return 0;

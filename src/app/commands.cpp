@@ -104,12 +104,11 @@ std::vector<std::size_t> all_of(const std::vector<PlannedCase>& cases) {
   return indexes;
 }
 
-/// Returns whether the signal handler prints that a signal has arrived. With --repeat, only the parent does.
+/// Returns whether the signal handler prints that a signal arrived. With --repeat, only the parent process prints it.
 Acknowledge acknowledgement_of(const cli::RunCommand& command) {
   return command.process || command.measuring.show.quiet ? Acknowledge::no : Acknowledge::yes;
 }
 
-/// Runs the missing cases, finishes the report and returns the exit code.
 int measure(const cli::RunCommand& command, const std::vector<std::size_t>& missing, MonitoredMachine& monitored,
             LiveReport& live) {
   install_interrupt_handlers(live.has_file() ? HangUp::ignored : HangUp::ends, acknowledgement_of(command));
@@ -174,8 +173,8 @@ int resume(const cli::RunCommand& command) {
   return measure(whole, left.missing, machine, live);
 }
 
-/// Throws UsageError if --passes is larger than the maximum number of samples of a case, as each pass samples every
-/// case.
+/// Throws UsageError if --passes is larger than the maximum number of samples of a case, because each pass takes at
+/// least one sample of every case.
 void refuse_more_turns_than_samples(const cli::RunCommand& command) {
   const std::size_t turns = command.turns.value_or(1);
   for (const PlannedCase& c : command.cases) {

@@ -12,9 +12,10 @@ int perform(const cli::RunCommand& command);
 int perform(const cli::TuneCommand& command);
 /// Compares results files. Writes changes to standard output and the requested files, warnings to standard error.
 int perform(const cli::CompareCommand& command);
-/// Shows stored results or a stored soak test like the command that measured them, and several results side by side.
+/// Shows stored results or a stored soak test in the format of the command that measured them. Several results are
+/// shown side by side.
 int perform(const cli::ReportCommand& command);
-/// Checks results against expectations. Returns 0 if all hold, and 1 if one does not or the run was cut off.
+/// Checks results against expectations. Returns 1 if one is violated or a run was cut off, else 0.
 int perform(const cli::CheckCommand& command);
 /// Derives limits from runs that are known to be good, and writes them to a file or standard output.
 int perform(const cli::ExpectCommand& command);

@@ -18,7 +18,7 @@ namespace xferbench::app {
 
 namespace {
 
-/// Adds the declarations of this program's metrics, which are used for files that contain none.
+/// Adds the declarations of this program's metrics. They are used for files that contain no metric declarations.
 xferbench::compare::Options with_declared(xferbench::compare::Options options) {
   options.metrics_declared = declared_by(descriptors());
   return options;

@@ -67,7 +67,7 @@ std::vector<NamedReport> read_reports(const std::vector<std::string>& files) {
   };
   for (std::size_t i = 0; i < files.size(); i += 2) {
     std::future<void> other;
-    if (i + 1 < files.size()) other = std::async(read, i + 1);  // runs within get() if no thread can be started
+    if (i + 1 < files.size()) other = std::async(read, i + 1);  // if no thread can be started, read() runs within get()
     read(i);
     if (other.valid()) other.get();
   }

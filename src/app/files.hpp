@@ -39,8 +39,8 @@ std::vector<RateSample> rates_in(const std::string& file);
 
 void warn(const std::vector<std::string>& warnings);
 
-/// Writes the outputs of a command that only reads results or recordings. The table goes to standard output if no file
-/// does.
+/// Writes the outputs of a command that judges results or recordings. The table goes to standard output unless one of
+/// the files is standard output.
 class JudgementFiles {
  public:
   using Text = std::function<std::string()>;

@@ -128,7 +128,7 @@ int perform(const cli::CompleteCommand& command) {
 }
 
 int perform(const cli::GpuProbeCommand& command) {
-  // SIGALRM ends this process if MPI hangs and the parent process, which would end it, has gone
+  // If MPI hangs, the parent process ends this process. SIGALRM does so if the parent has gone.
   alarm(static_cast<unsigned>(kGpuProbeTimeout));
   const std::unique_ptr<Machine> machine = open_gpus({.numbers = {command.gpu}});
   // Open the GPU before starting MPI, in the same order as a run does, so that MPI finds the GPU in use.

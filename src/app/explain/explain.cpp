@@ -57,7 +57,7 @@ struct Part {
 /// same time with and without profiling.
 std::vector<double> baseline_times(const Recording& r, const RecordedRun& run, const explain::Options& options,
                                    const Part& part) {
-  if (is_simulated(r)) return {};  // its clock is simulated
+  if (is_simulated(r)) return {};  // the times of a simulated process are no wall times
   if (options.range) return *options.range == run.range ? run.baseline_range : std::vector<double>();
   if (!is_whole(r, run)) return {};
   if (part.is_program) return run.baseline;
@@ -171,7 +171,7 @@ Analysis analyse(const cli::ExplainCommand& command, RecordingFolder& folder) {
     all.no_trace = "The program made no CUDA call in the time that --from and --for select";
   }
   if (!all.processes.empty() && !all.no_trace.empty()) all.warnings.push_back(std::exchange(all.no_trace, {}));
-  if (all.simulated) {  // These are real times, which cannot be compared with the simulated times of the processes.
+  if (all.simulated) {  // The run times are real; they cannot be compared with the simulated times of the processes.
     all.baseline_runs.clear();
     all.profiled_runs.clear();
   }
@@ -210,7 +210,7 @@ ExplanationView shown_by(const cli::ExplainCommand& command) {
 }
 
 void write(const cli::ExplainCommand& command, const Analysis& analysis, JudgementFiles& files) {
-  if (!command.show.quiet && !files.shows_table()) {  // the table contains the warnings
+  if (!command.show.quiet && !files.shows_table()) {  // a table would contain the warnings
     for (const std::string& warning : analysis.explanation.warnings) tell("warning: " + warning);
   }
   files.write({.document = [&] { return document_of(analysis.explanation); },

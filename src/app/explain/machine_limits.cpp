@@ -69,8 +69,8 @@ std::string uuid_of(const std::vector<Recording>& recordings) {
   return uuid;
 }
 
-/// Measures the limits in a child process, so that this one does not initialize CUDA. Returns an error; empty on
-/// success.
+/// Measures the limits in a child process, so that the parent does not initialize CUDA. Returns the error message;
+/// empty on success.
 std::string measure(const std::string& file, const std::vector<std::string>& flags, const Variables& variables) {
   std::vector<std::string> words{"/proc/self/exe", "--suite", "limits", "--json", file};
   words.insert(words.end(), flags.begin(), flags.end());

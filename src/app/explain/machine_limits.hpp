@@ -13,9 +13,9 @@
 
 namespace xferbench::app {
 
-/// Returns whether cached results are still valid. They must be complete, without a failed case, measured by this
-/// version of the program, at most 30 days old, and of the same GPU and driver as far as both are known. Times are ISO
-/// 8601.
+/// Returns whether cached results are still valid at the time `now` (ISO 8601). They must be complete, without a failed
+/// case, measured by this version of the program, at most 30 days old, and of this GPU. The driver must be the same, if
+/// both versions are known.
 bool limits_hold(const Report& kept, const std::string& uuid, const std::string& driver, std::string_view now);
 
 /// Returns the results of suite `limits` for the GPU that these processes used: from the file that the command names,

@@ -62,7 +62,6 @@ void make_new_folder(const fs::path& folder) {
   if (failed) throw OutputError(fmt::format("cannot make {}: {}", folder.string(), failed.message()));
 }
 
-/// One run of the program with profiling.
 struct ProfiledRun {
   ProgramEnd end{};
   fs::path folder{};
@@ -132,7 +131,7 @@ class Runs {
   /// Returns the signal by which the user stopped the last run, after which no more runs are started; 0 if none.
   [[nodiscard]] int given_up() const { return given_up_; }
   [[nodiscard]] bool has_profiled() const { return !all_.empty(); }
-  /// Returns why CUDA programs cannot be profiled, so that only simulated runs of xferbench can be; empty if they can.
+  /// Returns the reason why CUDA programs cannot be profiled; empty if they can. Simulated runs always can.
   [[nodiscard]] std::string why_no_trace() const {
     if (!library_.empty()) return {};
     return fmt::format("CUDA programs cannot be profiled: {} is missing; {}", kLibrary, kHowToGetLibrary);

@@ -21,7 +21,7 @@ namespace xferbench::app {
 
 namespace {
 
-/// Runs in the child process. Restores SIGPIPE and SIGXFSZ, which app/process.hpp ignores, and executes the program.
+/// Runs in the child process. Restores SIGPIPE and SIGXFSZ, which ProcessSetup ignores, and executes the program.
 [[noreturn]] void exec_program(std::vector<std::string> words, const Variables& variables, StandardOutput output,
                                const sigset_t& mask, int report) {
   for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_DFL);
@@ -70,11 +70,11 @@ int take_signal(const sigset_t& signals, const timespec& timeout, siginfo_t& inf
   return signal;
 }
 
-/// Waits for the child and forwards signals to it. Ctrl-C is not, as the terminal sends it to both.
+/// Waits for the child and forwards signals to it, except Ctrl-C: the terminal sends it to both processes.
 WaitResult wait_for(pid_t child, const sigset_t& signals) {
   WaitResult waited;
   siginfo_t info{};
-  // checks for the child's end at least this often, in case SIGCHLD does not arrive
+  // The loop checks at least this often whether the child has ended, because SIGCHLD may not arrive.
   constexpr timespec kTimeout{.tv_sec = 0, .tv_nsec = 200'000'000};
   for (;;) {
     const pid_t ended = waitpid(child, &waited.status, WNOHANG);

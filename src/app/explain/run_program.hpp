@@ -12,7 +12,6 @@ namespace xferbench::app {
 
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
-/// How a program ended.
 struct ProgramEnd {
   pid_t pid = 0;
   std::uint64_t begin = 0;  ///< start and end of the program: nanoseconds of CLOCK_MONOTONIC
