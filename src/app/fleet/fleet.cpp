@@ -96,8 +96,8 @@ struct Outcome {
   int code = static_cast<int>(ExitCode::failed);
 };
 
-/// Evaluates the final messages of all ranks. Ranks that have died are missing. Ranks that do not answer are missing
-/// too, unless another rank died or a signal arrived: then they may only be in a long pass.
+/// Evaluates the final messages of all ranks. Ranks that have died count as missing. Ranks that do not answer count as
+/// missing only if no rank died and no signal arrived. Otherwise a silent rank may only be busy with a long pass.
 Outcome outcome_of(const Ending& ending, const ShutdownHandshake::FinalReports& heard,
                    const std::vector<FinalMessage>& words, const std::exception& error) {
   Outcome outcome;
@@ -194,7 +194,7 @@ void attempt(const std::function<void()>& step) {
 }
 
 /// Ends a fleet run early, because a rank does not answer, an error ended a rank, or a signal arrived while some ranks
-/// were too busy to notice. All ranks that still can send their final message to rank 0. Rank 0 prints the reason,
+/// were too busy to notice. Every rank that still works sends its final message to rank 0. Rank 0 prints the reason,
 /// names the missing ranks and writes all files. `error` is the reason why this rank stops. MPI can neither continue
 /// nor be finalized, so the process ends here, with the same exit code on all ranks.
 [[noreturn]] void end_after_error(const Ending& ending, const std::exception& error) {

@@ -152,7 +152,8 @@ void FleetRun::measure(Step& step, unsigned round, const std::function<Result()>
   }
 }
 
-/// Adds this turn's pass counts to those of earlier turns, because the samples of all turns are also kept together.
+/// Adds the counts and times of the timed passes just measured to those in `step`. With --passes N, a step is measured
+/// N times, and its result contains the samples of all N measurements.
 void FleetRun::note_passes(Step& step, bool alone) {
   step.tally += lockstep_.tally();
   // The error of the common clock does not matter if this rank measures alone.

@@ -33,7 +33,7 @@ class FleetRun {
   /// waits for others. All arguments must outlive this object.
   FleetRun(const cli::RunCommand& command, RankSession& session, LiveReport* live, std::function<void()> idle);
 
-  /// Measures all cases, and then those again in which a rank looks slow. Stops early if any rank receives a signal.
+  /// Measures all cases. Then repeats the cases in which a rank looks slow. Stops early if any rank receives a signal.
   /// Throws RankTimeoutError or CommunicationError if a rank does not answer.
   void run();
 
@@ -52,7 +52,7 @@ class FleetRun {
  private:
   using Ranks = std::vector<int>;
   using Moments = std::map<std::string, std::vector<Lockstep::Moments>>;
-  /// A case to measure at one concurrency (`pace`: which ranks measure at the same time), with its pass counts so far.
+  /// A case to measure at one concurrency (`pace`: which ranks measure at once), with counts and times of its passes.
   struct Step {
     std::size_t number = 0;  ///< index of the case
     RankConcurrency pace = RankConcurrency::all;
@@ -65,7 +65,7 @@ class FleetRun {
   void learn_clocks();
   void retests_of();
   void measure_all(std::vector<Step>& steps, unsigned round, std::size_t turns);
-  /// Measures one turn of a step. Every rank that takes part calls `visit`.
+  /// Measures a step once; called again for each pass of --passes. Every rank that takes part calls `visit`.
   void measure(Step& step, unsigned round, const std::function<Result()>& visit);
   /// Collective operation: sends the result of each rank to rank 0.
   void collect();

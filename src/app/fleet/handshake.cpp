@@ -67,12 +67,12 @@ SharedSettings shared_settings_of(const cli::RunCommand& command) {
 
 namespace {
 
-// `host` is stored outside of `place`, because a rank with another build may write `place` in another format.
 constexpr std::array kProblemFields{
     json::field<&Problem::code>("code"),
     json::field<&Problem::text, json::kRawText>("text"),
 };
 constexpr json::Codec kProblem = json::record(kProblemFields);
+// `host` is stored outside of `place`, because a rank with another build may write `place` in another format.
 constexpr std::array kRankHandshakeFields{
     json::Field{.name = "host",
                 .shape = &json::kText,
@@ -221,7 +221,7 @@ Problem first_problem(const RankHandshakes& all) {
   return {first->problem.code, std::move(text)};
 }
 
-/// Returns how rank 0's command differs from that of the first rank with another one; empty if all are the same.
+/// Returns how rank 0's settings differ from those of the first rank with other settings; empty if all are the same.
 std::string different_settings(const RankHandshakes& all) {
   const SharedSettings& first = all.front().settings;
   const auto other = std::ranges::find_if(all, [&](const RankHandshake& one) { return one.settings != first; });
@@ -232,7 +232,7 @@ std::string different_settings(const RankHandshakes& all) {
     const std::string& there = other->settings[i].second;
     if (here != there) parts.push_back(fmt::format("{} ({}, and {} at rank 0)", what, there, here));
   }
-  // possible only if a rank runs another build
+  // All values are equal, so the names or the number of settings differ: a rank runs another build.
   if (parts.empty()) parts.emplace_back("the description of its command");
   return fmt::format(
       "rank {} differs from rank 0 in {}: start all ranks with the same command and the same build of xferbench",

@@ -44,7 +44,7 @@ using RankHandshakes = std::vector<RankHandshake>;
 /// Collective operation. Returns the handshakes of all ranks at rank 0 and an empty list on other ranks.
 RankHandshakes exchange_handshakes(Communicator& mpi, RankHandshake mine, const Timeout& timeout);
 
-/// Returns why the fleet cannot measure. If several ranks have a problem, uses that of the lowest one.
+/// Returns why the fleet cannot measure; code 0 if it can. If several ranks have problems, returns the lowest rank's.
 Problem handshake_problem(const RankHandshakes& all, bool share_gpus);
 
 /// Returns the differences between ranks that do not prevent measuring, as sentences without a full stop.

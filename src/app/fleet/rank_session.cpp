@@ -157,7 +157,7 @@ std::optional<int> refuse_singletons(const Launch& launch, const Communicator& m
 }
 
 /// Opens the GPU, starts MPI and returns this rank's handshake. If the launcher gives the local rank number, the GPU is
-/// opened first. Otherwise MPI must be started first to give it. Sets `session.refusal` if MPI fails.
+/// opened first. Otherwise MPI is started first, to get the number. Sets `session.refusal` if MPI fails.
 RankHandshake begin(RankSession& session, cli::RunCommand& command, const Launch& launch) {
   // Ranks that wait in MPI get a longer time limit, so that a rank whose GPU hangs reports it before they give up.
   constexpr double kForOthers = 5;  // seconds

@@ -48,7 +48,7 @@ struct RankSession {
   /// The exit code if not all ranks can measure, which is the same on all ranks; the reason has been printed. It is not
   /// thrown as an exception, because MPI can be finalized properly only without an exception in flight.
   std::optional<int> refusal;
-  /// opened before MPI starts, which would otherwise create a CUDA context on GPU 0
+  /// opened before MPI starts, because MPI would otherwise create a CUDA context on GPU 0
   std::unique_ptr<MonitoredMachine> machine;
   std::unique_ptr<Communicator> mpi;       ///< declared after `machine`, so that it is destroyed first
   std::unique_ptr<HostRuntime> skewed;     ///< simulated host with a skewed clock; null if the profile gives no skew
