@@ -74,7 +74,8 @@ class Record {
   /// samples that only the journal contained are lost.
   [[nodiscard]] bool has_changed_journal() const { return journal_ && journal_->is_changed(); }
   [[nodiscard]] std::string measured_again() const;
-  /// Called at the end of the run. Removes the journal or, if writing the JSON file failed, adds advice to its error.
+  /// Called at the end of the run. Removes the journal. If the JSON file could not be written, keeps the journal and
+  /// adds advice to the error of the JSON file.
   void end_journal();
 
  private:
@@ -93,7 +94,8 @@ class Record {
   std::optional<OutputError> journal_error_;
 };
 
-/// Returns which of two results to keep for a case that is measured again. It has more samples, or is new and complete.
+/// Merges the results of a case that was measured twice. Returns `now` if it is complete or has at least as many
+/// samples as `before`. Otherwise returns `before`, marked as failed if `now` failed.
 [[nodiscard]] Result keep_more_samples(const Result& before, const Result& now);
 
 using ToDocument = std::function<Document(const Report&)>;

@@ -33,7 +33,7 @@ bool looks_like_results(std::string_view text) {
   return text.substr(0, kBytesToLookAt).find("\"xferbench/1\"") != std::string_view::npos;
 }
 
-/// Reads the start of a file until at least `most` bytes are there, or the whole file if it is shorter.
+/// Reads the start of a file until at least `most` bytes are read, or the whole file if it is shorter.
 std::string beginning_of(const std::string& path, std::size_t most) {
   file_io::refuse_named_pipe(path);
   std::ifstream file(path, std::ios::binary);
@@ -76,7 +76,7 @@ std::string name_after(const std::string& path) {
 
 ProfileText made_of(Report report, const std::string& path) {
   const std::array runs{NamedReport{printable(path), std::move(report)}};
-  // Simulated results are accepted, as the new profile then repeats theirs, and the output says so.
+  // Accept simulated results, too: a run with the new profile is marked as simulated in any case.
   Calibration made = calibration_of(runs, kDefaultBaseProfile, true);
   if (!made.missing.empty()) {
     throw InputError(fmt::format("{}: these results lack {}; xferbench --suite calibrate measures everything",

@@ -31,8 +31,8 @@ std::optional<ProfileText> load_profile(const std::string& simulate);
 /// The text of a profile file, or of the profile that is made from a results file.
 ProfileText profile_text(const std::string& simulate);
 
-/// Returns the simulated rank that modelled_rank() gives for a profile. For a results file it is a default one, because
-/// results contain no data about ranks.
+/// Returns the simulated rank that modelled_rank() gives for a profile. Returns a default rank for a results file,
+/// because results contain no data about ranks.
 ModelledRank modelled_rank_of(const std::string& simulate);
 
 }  // namespace xferbench::app

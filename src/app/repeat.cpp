@@ -54,7 +54,7 @@ void exit_if_signalled() {
   if (interrupted() != 0) _exit(128 + interrupted());
 }
 
-/// Runs the same command line again, with --process inserted at the front. After a "--" it would not be a flag.
+/// Runs the same command line again with --process as the first word. After a "--" it would not be read as a flag.
 [[noreturn]] void exec_child(std::size_t number, const std::vector<std::string>& arguments) {
   constexpr int kCannotRun = 127;  // exit code of shells for a command that is not found
   exit_if_signalled();
@@ -141,7 +141,8 @@ std::vector<RepeatedCase> cases_of(std::span<const Report> processes) {
   return cases;
 }
 
-/// Adds the variation between these processes to the file of known spreads. Throws UsageError for another GPU's file.
+/// Adds the variation between these processes to the file of known spreads. Throws UsageError if the
+/// file is from another GPU.
 void save_spread(const std::string& path, ResultsFile& file, const std::vector<Report>& processes) {
   SpreadFile spread = compare::spread_between(processes);
   if (file.exists()) {
@@ -197,7 +198,7 @@ void print_resume_hint(const std::vector<std::string>& files, std::size_t last) 
   }
 }
 
-/// Throws UsageError if files of an earlier --repeat with more processes exist, which would be taken for its files.
+/// Throws UsageError if files of an earlier --repeat with more processes exist: they would be taken for new results.
 void refuse_longer_repeat(const std::string& json, std::size_t processes) {
   std::error_code unknown;
   const std::filesystem::path folder = std::filesystem::absolute(json, unknown).parent_path();
@@ -266,7 +267,7 @@ int repeat(const cli::RunCommand& command) {
     merged.emplace(command.measuring.files, std::span<const std::string>());
   }
   if (command.spread) spread.emplace(*command.spread);
-  // read it now, so that an unreadable file is reported before hours of measuring
+  // Read the spread file now, so that an unreadable file is reported before hours of measuring.
   if (spread && spread->exists()) read_spread(*command.spread);
   std::vector<std::string> files;
   for (std::size_t i = 1; i <= *command.repeat; ++i) {

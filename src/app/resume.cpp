@@ -77,7 +77,8 @@ cli::RunCommand command_of(const Report& report, const std::string& file) {
   }
 }
 
-/// Reports a damaged journal and keeps it under another name. Writes its readable results to a new one.
+/// Reports a damaged journal and keeps it under another name. The resumed run replaces the journal by a new one with
+/// the results that could be read.
 void keep_damaged_journal(const StoredRun& run, const std::string& damage) {
   const ReplacedFile* ordinary = run.json.ordinary();
   if (ordinary == nullptr) return;

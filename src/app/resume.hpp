@@ -27,8 +27,8 @@ struct StoredRun {
 /// resumed.
 StoredRun read_run(const std::string& file);
 
-/// Throws UsageError if this machine, driver or build differs from that of the file, whose values are `before` and
-/// `tool`. Results of different ones must not be mixed in one file.
+/// Throws UsageError if this machine, driver or build differs from that of the file (`before` and `tool`), because one
+/// file must not mix results of different machines, drivers or builds.
 void refuse_another_machine(const std::string& file, const Environment& before, const Tool& tool, const Device& device);
 
 /// The cases of a run that are still to be measured. Indexes are into the cases of its command.

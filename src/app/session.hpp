@@ -59,7 +59,7 @@ std::vector<std::string> whole_command(std::vector<std::string> arguments);
 /// Returns a report without results, which contains the environment and the metric declarations of these scenarios.
 Report begin_report(const cli::Measuring& measuring, const Device& device, Descriptors scenarios);
 
-/// Prints one line for each failed case. Of equal warnings, which a sweep may have hundreds of, prints only one line.
+/// Prints one line for each failed case. Prints equal warnings, of which a sweep may have hundreds, as one line.
 void print_warnings(const Report& report);
 
 /// Returns 128 plus the signal number after an interrupt, `nothing_measured` if every case was skipped, `failed` if the

@@ -78,7 +78,7 @@ class SoakOutput {
     if (page_.file && file_) rates_ = rates_in(*command.resume);
   }
 
-  /// Prints the heading of the table, and creates a new results file with its first line. Call it when setup has
+  /// Prints the heading of the table, and creates a new results file with its first line. Called after setup has
   /// succeeded.
   void begin() {
     if (new_file_) {
@@ -201,7 +201,7 @@ class Soak {
     begun_ = machine_.host().now();
     closed_ = before_;
     try {
-      // a resumed soak test begins with other data than before, because this number seeds the data
+      // The round number seeds the data. It starts at the elapsed seconds, so that a resumed test uses new data.
       auto round = static_cast<std::uint64_t>(before_);
       while (before_end() && interrupted() == 0) run_round(round++);
     } catch (const DeviceError& error) {

@@ -51,7 +51,7 @@ cli::RunCommand parse_run(const std::vector<std::string>& arguments) {
 SamplingPolicy policy_of(const cli::SamplingChoice& asked, cli::SamplingChoice run) {
   if (asked.ci) run.ci = asked.ci;
   if (asked.budget) run.budget = asked.budget;
-  // If the minimum or maximum given on the command line contradicts the run's other limit, that other limit is moved.
+  // The command line wins: its minimum raises a smaller maximum of the run, its maximum lowers a larger minimum.
   if (asked.min_samples && run.max_samples) run.max_samples = std::max(*run.max_samples, *asked.min_samples);
   if (asked.max_samples && run.min_samples) run.min_samples = std::min(*run.min_samples, *asked.max_samples);
   if (asked.min_samples) run.min_samples = asked.min_samples;

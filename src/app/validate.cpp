@@ -190,7 +190,7 @@ std::vector<Report> read_reports(const cli::ValidateCommand& command) {
   return reports;
 }
 
-/// Returns all GPUs of the simulated machine if some results are of several GPUs, among which each case chooses.
+/// Selects all GPUs of the simulated machine if some results are from several GPUs, else the first GPU.
 GpuSelection gpus_of(const std::vector<Report>& reports) {
   const bool several = std::ranges::any_of(reports, [](const Report& r) { return r.environment.gpu_count() > 1; });
   return several ? GpuSelection{.numbers = {}} : GpuSelection{};
