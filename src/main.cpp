@@ -21,15 +21,15 @@ int complain(std::string_view what, xferbench::ExitCode code) noexcept {
   return static_cast<int>(code);
 }
 
-/// Prints an error in the command. Under mpirun or srun every rank finds the same error, so only one rank prints it.
+/// Prints an error in the command line. Under mpirun or srun all ranks find the same error, so only one prints it.
 int complain_once(const char* what) noexcept {
   const auto launch = xferbench::app::launch_from_environment();
   if (!launch || xferbench::app::may_print(*launch)) xferbench::tell(what);
   return static_cast<int>(xferbench::ExitCode::usage);
 }
 
-/// Prints an error about a file. The file may exist on other hosts, so each rank prints its own error, after its rank
-/// and host.
+/// Prints an error about a file. Under mpirun or srun every rank prints its error, with its rank and host in front,
+/// because the file may be fine on other hosts.
 int complain_here(const char* what) {
   const auto launch = xferbench::app::launch_from_environment();
   const bool alone = !launch || launch->size.value_or(2) == 1;

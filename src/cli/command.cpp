@@ -13,7 +13,7 @@ namespace xferbench::cli {
 
 namespace {
 
-/// Returns whether the user asks for help. The help flag counts anywhere on the line, even next to a mistake.
+/// Returns whether the user asks for help. The help flag counts anywhere on the line, even if the line has a mistake.
 bool asks_for_help(const CommandLine& line) {
   const auto asks = [](const CLI::App* app) { return app->get_help_ptr()->count() > 0; };
   return asks(&line.app) || asks(&line.innermost()) || std::ranges::any_of(line.app.get_subcommands(), asks);
@@ -92,7 +92,7 @@ SamplingPolicy policy_of(const SamplingChoice& choice, double budget) {
   SamplingPolicy policy;
   if (choice.ci) policy.ci = *choice.ci / 100;
   policy.budget = choice.budget.value_or(budget);
-  // If a given minimum or maximum contradicts the default of the other limit, that default is moved.
+  // A given maximum lowers a larger default minimum, and a given minimum raises a smaller default maximum.
   const std::size_t most = choice.max_samples.value_or(policy.max_samples);
   policy.min_samples = choice.min_samples.value_or(std::min(policy.min_samples, most));
   policy.max_samples = choice.max_samples.value_or(std::max(most, policy.min_samples));

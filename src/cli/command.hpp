@@ -22,7 +22,6 @@ namespace xferbench::cli {
 enum class ColorMode { automatic, always, never };
 enum class ProgressMode { automatic, plain, never };
 
-/// The device that a command uses.
 struct DeviceChoice {
   std::optional<int> gpu;  ///< device index in CUDA or in the simulated machine
   /// GPUs to use, as an alternative to `gpu`; if neither is given, those that the scenarios need
@@ -65,7 +64,6 @@ struct SamplingChoice {
   std::optional<std::size_t> max_samples;
 };
 
-/// How a command presents its output.
 struct Presentation {
   bool quiet = false;
   /// tables and Markdown show every measurement and finding, and not only the most important ones
@@ -292,7 +290,7 @@ SamplingPolicy policy_of(const SamplingChoice& choice, double budget = SamplingP
 std::vector<std::string> flags_of(const DeviceChoice& device);
 
 /// Returns the command line that runs one case of `command` on the same device, quoted for a shell: "xferbench overlap
-/// --size 256MiB --streams 3 --simulate h200". It gives axes with a given flag or a non-default value.
+/// --size 256MiB --streams 3 --simulate h200". Leaves out axes with the default value, unless their flag was given.
 std::string command_line(const TuneCommand& command, const PlannedCase& planned);
 
 }  // namespace xferbench::cli

@@ -1,5 +1,5 @@
-// The content of help, the manual page and shell completion. All of it comes from CLI11's own objects and not from a
-// second list.
+// The content of help, the manual page and shell completion. It is generated from the flags and commands declared in
+// CLI11, so that no second list must be kept up to date.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ void add_flags(std::vector<Section>& sections, const std::vector<const CLI::Opti
     std::string tag = flag->get_name();
     for (const std::string& letter : flag->get_snames()) tag = fmt::format("-{}, {}", letter, tag);
     if (flag->get_expected_max() > 0) tag += " " + flag->get_type_name();
-    // A second long name is the older one, which goes on working.
+    // If a flag has several long names, the last one is an older name that is still accepted.
     std::string help = flag->get_description();
     const std::vector<std::string>& names = flag->get_lnames();
     if (names.size() > 1) help.insert(std::min(help.find('\n'), help.size()), "; older name: --" + names.back());
@@ -117,7 +117,7 @@ Candidates candidates(Scenarios scenarios, std::span<const std::string> before, 
   std::vector<std::string>& words = candidates.words;
   if (another_flag) {
     for (const CLI::Option* option : flags) {
-      // all names of the flag, older ones too
+      // Offer all names of the flag, including older ones that are still accepted.
       for (const std::string& name : option->get_lnames()) words.push_back("--" + name);
     }
     return candidates;

@@ -22,7 +22,7 @@
 
 namespace xferbench::cli {
 
-/// Words that may follow `list`, other than scenario names. In the order of ListCommand::Of after its first entry.
+/// Words that may follow `list`, other than scenario names. Same order as ListCommand::Of without its first enumerator.
 inline constexpr std::array<std::string_view, 5> kListed{"scenarios", "suites", "expectations", "profiles", "gpus"};
 
 using Flags = std::vector<const CLI::Option*>;
@@ -76,7 +76,7 @@ struct CommandLine {
   AxisFlags axis_flags;
   CLI::App app;
   CLI::App* tune = nullptr;
-  std::map<const CLI::App*, Known> known;  ///< data by command; the entry of `app` is for a run
+  std::map<const CLI::App*, Known> known;  ///< data by command; the entry of `app` is for a run without the word `run`
   std::map<const CLI::Option*, std::vector<std::string>> choices;
   std::vector<Contradiction> contradictions;
   std::vector<std::shared_ptr<void>> kept;

@@ -87,8 +87,8 @@ void finish_measuring(CommandLine& line, double budget) {
 
 namespace {
 
-/// Returns the axis flags of each scenario. A flag before the scenarios applies to all with its axis, one after a
-/// scenario only to it.
+/// Returns the axis flags of each scenario. A flag before all scenarios applies to every scenario that has the axis, a
+/// flag after a scenario only to that scenario.
 std::vector<ScenarioFlags> flags_of_scenarios(const CommandLine& line, const CLI::App& parent) {
   std::vector<ScenarioFlags> all;
   for (const CLI::App* app : parent.get_subcommands()) {
@@ -128,8 +128,8 @@ std::string names_matching(bool (*holds)(const Scenario&), Scenarios all) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-/// Throws UsageError if `holds` is false for all chosen scenarios, because `flag` then has no effect. `but` is the part
-/// of the message after the name of the first scenario that gives the reason.
+/// Throws UsageError if `holds` is false for all chosen scenarios, because `flag` then has no effect. `but` continues
+/// the message "SCENARIO ..." with the reason, for example "uses one GPU".
 void refuse_unless_any(bool (*holds)(const Scenario&), std::span<const ScenarioFlags> chosen, Scenarios all,
                        const char* flag, const char* but) {
   if (std::ranges::any_of(chosen, [&](const ScenarioFlags& f) { return holds(*f.scenario); })) return;
@@ -243,7 +243,7 @@ void add_run_and_tune(CommandLine& line) {
                                          profile_lines(), exit_codes());
   line.add_command("run", "measure scenarios; the word run may be left out", footer, run);
   // `tune` does not accept flags of runs, because it decides itself how often to measure. It does not accept
-  // --openmetrics, because it has hundreds of cases.
+  // --openmetrics, because a search measures hundreds of cases.
   Flags of_tune = of_groups({kDevice, kSampling, kOutput});
   std::erase(of_tune, line.app.get_option("--openmetrics"));
   auto& tune = line.keep<TuneCommand>();

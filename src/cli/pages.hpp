@@ -29,7 +29,6 @@ struct Entry {
   std::vector<std::string> lines;
 };
 
-/// A title with the entries below it.
 struct Section {
   std::string title;
   std::vector<Entry> entries;
@@ -39,7 +38,7 @@ struct Section {
 struct Page {
   std::string name;
   std::string summary;
-  std::string usage;  ///< usage lines
+  std::string usage;
   std::vector<Section> sections{};
   std::string footer;
   std::vector<Section> results{};  ///< for a scenario: sections shown below the footer, from results_of()
@@ -55,7 +54,7 @@ std::string to_text(const Page& page, std::size_t columns = kPageWidth);
 std::string man_page(const Page& program, const std::vector<Section>& run_flags, const std::vector<Page>& commands,
                      const std::vector<Page>& scenarios);
 
-/// Escapes everything in the line that roff would take for a request, an escape or a dash to break at.
+/// Escapes everything in the line that roff would take for a request, an escape or a dash at which it may break.
 std::string roff_escaped(std::string_view line);
 
 /// Returns the text that stands for the value in help, such as "SIZES", or "[WORDS]" if the value may be left out.

@@ -83,7 +83,8 @@ class Product {
     return parse_axis(axis, text, flag_of(axis));
   }
 
-  /// Returns whether the axis has no effect in this case, because another axis (Axis::only_with_axis) does not fit.
+  /// Returns whether the axis has no effect in this case, because the axis that it needs (Axis::only_with_axis) is
+  /// missing or has another value than required.
   static bool is_idle(const Axis& axis, const Case& so_far) {
     if (axis.only_with_axis.empty()) return false;
     const Case::Param* other = so_far.find(axis.only_with_axis);
@@ -107,7 +108,7 @@ class Product {
     cases_ = std::move(all);
   }
 
-  /// Looks at the cases with each value of the axis. If all of them would be removed, keeps the first one.
+  /// For each value of the axis: if all cases with that value would be removed, keeps the first of these cases.
   void keep_one_of_each(const std::string& axis, std::vector<bool>& stays) const {
     struct Cases {
       std::size_t first;
@@ -169,9 +170,8 @@ bool takes(const Axis& axis, const std::string& text) {
   }
 }
 
-/// Returns advice if a scenario refuses a value that another chosen scenario accepts: to write the flag after that one.
-/// A flag after a scenario applies only to it, which surprises users who name both scenarios first. Empty if no other
-/// scenario accepts the value.
+/// Called if scenario `refusing` does not accept the value of a flag. If another chosen scenario accepts the value,
+/// returns the advice to write the flag directly after that scenario, so that it applies only there; otherwise empty.
 std::string scenarios_with_flag(const ScenarioFlags& refusing, std::span<const ScenarioFlags> all) {
   for (const Axis& axis : descriptor_of(*refusing.scenario).axes) {
     const auto given = refusing.texts.find(axis.name);
@@ -199,7 +199,7 @@ std::vector<PlannedCase> plan(std::span<const ScenarioFlags> scenarios, bool tun
     }
     if (cases.size() > kMostCases) refuse_so_many();
   }
-  // Meaningless combinations that are left were requested; each becomes a result that says why it cannot run.
+  // The user requested the meaningless cases that are left, so each becomes a result that says why it cannot run.
   const auto impossible = [](const PlannedCase& c) { return reason_against(c, SkipReason::Kind::impossible); };
   if (std::ranges::all_of(cases, [&](const PlannedCase& c) { return impossible(c).has_value(); })) {
     throw UsageError(impossible(cases.front())->text);

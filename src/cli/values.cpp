@@ -25,7 +25,7 @@ namespace {
 constexpr std::string_view kAll = "all";
 
 constexpr std::size_t kMostValues = 10'000;
-// limits the work if small steps between whole numbers give the same value many times
+// Maximum number of steps that are computed for a range. Small steps may give the same whole number many times.
 constexpr std::size_t kMostSteps = 100 * kMostValues;
 constexpr double kLargest = 9.2e18;  // just below 2^63, so that sums of sizes do not overflow
 
@@ -79,7 +79,7 @@ struct UnitOfTime {
   std::string_view name;
   double seconds;
 };
-/// Units from the longest to the shortest; those after "ns" are other spellings, which are only read.
+/// Units from the longest to the shortest; those after "ns" are other spellings, which are read but never written.
 constexpr std::array<UnitOfTime, 9> kUnitsOfTime{{{"d", 86400},
                                                   {"h", 3600},
                                                   {"min", 60},
