@@ -16,7 +16,7 @@ using kernels::SoakPattern;
 using kernels::SoakWords;
 
 constexpr std::size_t kWord = sizeof(std::uint32_t);
-constexpr std::size_t kGrain = std::size_t{1} << 18;  // fewest words for which a thread is started
+constexpr std::size_t kGrain = std::size_t{1} << 18;  // minimum number of words for each thread
 constexpr std::size_t kBlock = 4096;  // number of words that are compared at once before a difference is located
 
 /// Calls `body` with the pattern as a compile-time constant, so that the loop in `body` contains no switch.

@@ -104,7 +104,7 @@ Stage::Stage(Machine& machine, const SoakSettings& settings)
     for (std::size_t gpu = 0; gpu < gpus_.size(); ++gpu) {
       try {
         gpus_[gpu]->device.set_peer_access(next_of(gpu).device, true);
-      } catch (const DeviceError&) {  // without peer access, such copies go through host memory
+      } catch (const DeviceError&) {  // without peer access, P2P copies go through host memory
       }
     }
   }
@@ -191,8 +191,8 @@ void Stage::batch(SoakLoad load, std::vector<GpuTurn>& turns, const TurnOptions&
     if (how.verified) turns[i].verified += device.size() * bytes_;
   }
   if (fills_host) check_on_host(turns, host, how.verified);
-  // Copies to the host are as fast during the check in host memory as without it. Copies in both directions at once are
-  // not: on an H200 they lost 3 % and varied by 5 % (docs/lab/soak.md). So the check must end first.
+  // The check in host memory does not slow copies to the host, but it slows copies in both directions at once: on an
+  // H200 they lost 3 % and varied by 5 % (docs/lab/soak.md). So the next copies must wait for the end of the check.
   if (load == SoakLoad::both) finish_host_check(turns);
 }
 

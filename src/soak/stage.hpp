@@ -57,7 +57,7 @@ class Stage {
   template <class Buffer>
   struct Ring {
     std::array<Buffer, kSlots> slots;
-    // per slot: the words that it contains, or that the copy in flight writes, are inverted
+    // whether each slot contains inverted words; during a copy to the slot, whether the copy writes inverted words
     std::array<bool, kSlots> inverted{};
   };
 

@@ -185,7 +185,7 @@ void Tally::count(const GpuState& before, const GpuState& now) {
 
 SoakGpu Tally::gpu_of(const GpuState& before, const GpuState& now) {
   SoakGpu gpu{.gpu = now.gpu, .health = now.health, .clocks = now.clocks};
-  // Changes that already existed at the first reading are not counted, because some last for hours under load.
+  // Leave out conditions that already existed at the previous reading, because some last for hours under load.
   for (const HealthChange& change : health_changes({before.health, now.health})) {
     if (!change.lasts) gpu.changes.push_back(change.sentence);
   }

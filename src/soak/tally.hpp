@@ -32,7 +32,6 @@ struct GpuState {
 /// clocks), the latest counters, and all errors and throttle reasons.
 void add_health(std::vector<GpuState>& interval, const std::vector<GpuState>& now);
 
-/// A point in time of a soak test.
 struct Moment {
   double elapsed = 0;  ///< seconds since the start of the soak test
   std::string at{};    ///< the same time in UTC (ISO 8601)
@@ -51,7 +50,7 @@ class Tally {
   SoakInterval close(const Moment& now, const std::vector<GpuState>& states);
 
   [[nodiscard]] const SoakTotals& so_far() const { return totals_; }
-  /// Returns the length in seconds of the first part, whose rates are the baseline: 300, or less in short tests.
+  /// Returns the seconds at the start of the test in which the baseline rates are measured: a tenth of it, at most 300.
   [[nodiscard]] static double first_minutes(const SoakSettings& settings);
 
  private:
