@@ -56,7 +56,8 @@ std::optional<OutputError> error_of(const Action& action, const What& what) {
 /// writing the files after each of them would keep the user waiting for minutes.
 bool written_at_end(const Result& result) { return interrupted() != 0 && result.status == Status::skipped; }
 
-/// Returns when the growing files may be written next, so that writing takes at most a tenth of the time.
+/// Returns the earliest time for the next write. `begun` is the start of the last write, which has just ended. Writing
+/// then takes at most a tenth of the time.
 LiveClock::time_point next_after(LiveClock::time_point begun) {
   const auto now = LiveClock::now();
   return now + 9 * (now - begun);
@@ -115,7 +116,7 @@ std::vector<std::string> Record::mark_failed(Result& known, Result result, std::
   std::string lost;
   try {
     Result before = known;
-    // if the journal does not have them, no file has the samples
+    // Samples that were dropped from memory can only be in the journal.
     if (known.has_released_samples() && journal_ && journal_->has(index)) {
       before = journal_->result(index);
       before.config = known.config;  // files do not store AxisKind

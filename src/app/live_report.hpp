@@ -50,7 +50,7 @@ class Record {
 
   Report report;  ///< the report, whose results are in the order of their cases
 
-  /// Adds the result of case `index`. If the case already has a result, merges both as keep_more_samples() does.
+  /// Adds the result of case `index`. If the case already has a result, merges both by the rule of keep_more_samples().
   [[nodiscard]] std::vector<std::string> insert(std::size_t index, Result result);
   void replace(std::vector<Result> results);
   [[nodiscard]] bool has(std::size_t index) const;
@@ -90,7 +90,7 @@ class Record {
   LiveFile* json_ = nullptr;
   std::optional<Journal> journal_;      // journal next to the file `json_`; absent if the file cannot have one
   std::set<std::size_t> unsaved_;       // case indexes whose current result is not in the journal
-  LiveClock::time_point next_journal_;  // earliest time at which to flush the journal to the disk or to begin it again
+  LiveClock::time_point next_journal_;  // earliest time to flush the journal to the disk, or to retry creating it
   std::optional<OutputError> journal_error_;
 };
 

@@ -30,8 +30,8 @@ struct RecordingFolder {
   [[nodiscard]] int code() const { return run.signal > 0 ? 128 + run.signal : run.exit_code; }
 };
 
-/// Returns all recordings in a folder, sorted by file name. An unreadable one only adds a warning, as the others are
-/// useful.
+/// Returns all recordings in a folder, sorted by file name. An unreadable recording only adds a warning, because the
+/// others are still useful.
 std::vector<Recording> read_recordings(const std::filesystem::path& folder, std::vector<std::string>& warnings);
 
 /// Reads the folder that the command names. Throws InputError if the path is not a folder or the folder contains no

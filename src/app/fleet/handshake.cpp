@@ -138,7 +138,7 @@ std::string difference(const char* what, const Alike& facts) {
 }
 
 /// Returns whether the launcher has numbered the n ranks of a node from 0 to n - 1, in any order, so that each rank
-/// chooses another GPU. Also true if some rank has no number from the launcher.
+/// chooses a different GPU. Also true if some rank has no number from the launcher.
 bool counts_a_node(std::vector<std::optional<int>> numbers) {
   std::ranges::sort(numbers);
   if (numbers.empty() || !numbers.front()) return true;
@@ -185,7 +185,7 @@ std::vector<std::string> differences_of(const RankHandshakes& all) {
 
 namespace {
 
-/// Returns a message that names ranks which use the same GPU and so slow each other; empty if there are none.
+/// Returns a message that names the ranks that use the same GPU and slow each other down; empty if there are none.
 std::string shared_gpu(const RankHandshakes& all) {
   for (const auto& [uuid, ranks] : alike(all, [](const RankPlace& p) { return p.environment.gpu.uuid; })) {
     if (uuid.empty() || ranks.size() == 1) continue;

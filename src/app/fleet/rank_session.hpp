@@ -26,9 +26,9 @@ std::optional<Launch> launch_from_environment();
 /// Throws UsageError if a launcher has started several processes, because `command` must run as a single process.
 void refuse_several_ranks(std::string_view command);
 
-/// Returns the launch if this process is a rank of a fleet. Returns nullopt if it measures alone: the launcher started
-/// no or only one rank, and neither MPI nor a fleet flag was requested. Throws UsageError if a fleet flag was given
-/// without a launcher.
+/// Returns the launch if this process is a rank of a fleet. Returns nullopt if the process measures alone: no launcher
+/// started it or the launcher started only one rank, and neither --mpi nor a flag for fleets was given. Throws
+/// UsageError if a flag for fleets was given without a launcher and without --mpi.
 std::optional<Launch> launch_for(const cli::RunCommand& command);
 
 /// Returns the profile of the simulated machine for a process that runs alone. Under a launcher, %r in paths becomes 0.
