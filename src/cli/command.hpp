@@ -53,7 +53,7 @@ struct OutputFiles {
   [[nodiscard]] std::vector<NamedFile> named() const;
 };
 
-/// Whether a command that judges writes annotations for GitHub Actions to standard error.
+/// Whether `compare` and `check` write annotations for GitHub Actions to standard error.
 enum class Annotations { none, github };
 
 /// Values of the sampling flags; absent if a flag was not given.

@@ -71,7 +71,7 @@ auto into_enumerator(std::vector<std::string> words, Target& target) {
   };
 }
 
-/// Parses a comma-separated list of enumerators, written as the words of texts_of(), like the values of an axis.
+/// Parses a comma-separated list of words and returns the enumerator of each word. texts_of() defines the words.
 template <class Enumeration>
 std::vector<Enumeration> enumerators(const std::string& text, const std::string& flag) {
   constexpr auto kWords = texts_of(Enumeration{});

@@ -58,7 +58,7 @@ std::string entries(const std::vector<Section>& sections) {
   return roff;
 }
 
-/// Formats the entry of a command or scenario, which lists only its own flags.
+/// Formats the entry of a command or scenario with its own flags. Flags that all runs share are listed only once.
 std::string subcommand(const Page& page) {
   std::string roff = fmt::format(".SS {}\n{}", roff_escaped(page.name), paragraph(page.summary));
   for (Section section : page.sections) {

@@ -33,7 +33,7 @@ std::optional<SkipReason> reason_against(const PlannedCase& c, SkipReason::Kind 
 /// Makes the cases of one scenario: the Cartesian product of the values of its axes.
 class Product {
  public:
-  /// `tuning` has the same meaning as for plan().
+  /// With `tuning`, an axis without a flag takes the values that `tune` tries.
   Product(const ScenarioFlags& flags, bool tuning)
       : scenario_(*flags.scenario), axes_(descriptor_of(scenario_).axes), texts_(flags.texts), tuning_(tuning) {
     reject_alternatives();

@@ -45,7 +45,7 @@ class Progress {
   bool plain_;
   std::size_t cases_;
   std::size_t turns_;
-  std::size_t turns_done_ = 0;  // number of finished case visits (a case in one pass), over all passes
+  std::size_t turns_done_ = 0;  // number of finished measurements; each pass measures every case once
   std::string where_;           // number of the current case and of all cases, for example "[3/12]"
   std::string key_;
   std::atomic<bool> shown_ = false;  // atomic because the watchdog thread also clears the line

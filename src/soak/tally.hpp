@@ -58,7 +58,7 @@ class Tally {
     std::vector<double> rates{};  // rate of each turn in this interval in bytes per second
     bool is_low = false;          // whether the rate of the last turn was too low
     double low_until = 0;         // end of the last turn with a low rate, in seconds since the start of the soak test
-    // index in SoakTotals::drops of the drop that is going on; absent if it is not stored
+    // index in SoakTotals::drops of the current drop; absent if there is none or it is not stored
     std::optional<std::size_t> kept{};
     std::optional<std::size_t> noted{};  // index in SoakTotals::drops of the last drop in this interval
   };
