@@ -12,8 +12,9 @@ namespace xferbench {
 
 namespace {
 
-/// Returns the stop reason of a measurement whose samples of several turns together miss the target. If the turns have
-/// different reasons (one may have reached its own target), returns Stop::budget.
+/// Returns the stop reason of a measurement whose samples of all turns together miss the target. `before`: reason of
+/// the earlier turns; `now`: of the latest turn. If the two differ, or both are Stop::ci, returns Stop::budget, unless
+/// the latest turn was interrupted.
 Stop short_of_target(Stop before, Stop now) {
   if (now == Stop::interrupted) return Stop::interrupted;
   return before == now && now != Stop::ci ? now : Stop::budget;

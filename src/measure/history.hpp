@@ -10,7 +10,7 @@
 
 namespace xferbench {
 
-/// Returns the sampling policy for one of `turns` turns: its part of the budget and of the sample counts. Its target
+/// Returns the sampling policy for one of `turns` turns. All turns share the budget and the sample counts. The target
 /// interval is wider by sqrt(turns), because pooling the samples of all turns narrows the interval by that factor.
 SamplingPolicy share_of(const SamplingPolicy& wanted, std::size_t turns);
 

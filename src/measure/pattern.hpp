@@ -41,7 +41,7 @@ constexpr float small_element(std::uint64_t seed, std::uint64_t index) {
   return static_cast<float>(1U + (noise(seed, index) >> 23));
 }
 
-// The following functions run in parallel and skip bytes outside `part`.
+// The following functions use several threads and skip bytes outside `part`.
 
 /// Fills the memory with pseudo-random bytes in [0, 0x7F].
 void fill_bytes(std::span<std::byte> bytes, std::uint64_t seed, const PayloadPart& part = {});

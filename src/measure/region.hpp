@@ -72,22 +72,22 @@ struct Region {
   bool waits = false;  ///< submit() returns only after the work has finished, so wall_region() needs no wait
   /// With several devices: whether passes may follow each other without synchronizing the streams in between.
   bool back_to_back = false;
-  /// Whether another region warms up the same work, in this or an earlier sample() call. A single pass, for lazy
-  /// loading, is then enough.
+  /// Whether another region warms up the same work, in this or an earlier sample() call. As warm-up of this region,
+  /// a single pass is then enough, which triggers lazy loading.
   bool warmed_by_another = false;
   std::function<void()> reset{};  ///< prepares each pass and is not timed; if set, the batch is 1
   /// Throws VerificationError if the last pass left wrong results. Called untimed, right after a pass and before any
   /// other region runs. May use the device, but must not change the inputs of passes. Empty if a pass leaves no result
   /// that can be checked independently of earlier passes.
   std::function<void()> check{};
-  std::optional<int> gpu{};  ///< see Measurement::gpu
+  std::optional<int> gpu{};  ///< GPU number, if the times are those of one of several GPUs
 
   struct Part {
     std::string name;
     Clock clock = Clock::host;
     std::string unit = "s";
     bool decides = false;      ///< whether sampling continues until the interval of this part, too, is narrow enough
-    std::optional<int> gpu{};  ///< see Measurement::gpu
+    std::optional<int> gpu{};  ///< GPU number, if the times are those of one of several GPUs
   };
   std::vector<Part> parts{};               ///< the parts of a pass that `steps` times
   std::function<void(LapTimer&)> steps{};  ///< with Clock::host: does and times the work, in place of `submit`
@@ -95,11 +95,11 @@ struct Region {
 
 inline constexpr const char* kAlikeSuffix = "-alike";  ///< suffix of additional series, see Region::same_batch
 
-/// Names of the parts of every region that uses several devices. The first two exist once per device, in the order of
-/// the devices' first streams.
-inline constexpr const char* kGpuTime = "gpu-time";  ///< from a device's start to its end, by its own clock
-inline constexpr const char* kGpuEnd = "gpu-end";    ///< from the region's start to a device's end, by the root's clock
-inline constexpr const char* kSinceOpening = "host-time";  ///< host time from opening the gate to seeing the last end
+/// Names of the parts of every region that uses several devices. kGpuTime and kGpuEnd exist once per device, in the
+/// order of the devices' first streams.
+inline constexpr const char* kGpuTime = "gpu-time";  ///< time that a device's work takes, by that device's clock
+inline constexpr const char* kGpuEnd = "gpu-end";    ///< time from region start to a device's end, by the root's clock
+inline constexpr const char* kSinceOpening = "host-time";  ///< host time from opening the gate to the end of all work
 
 /// Makes a region with Clock::host whose `steps` time its parts.
 Region stepped_region(std::string name, std::vector<Region::Part> parts, std::function<void(LapTimer&)> steps);
@@ -112,9 +112,9 @@ Region at_once(std::string name, std::vector<Region> regions);
 /// waits for finished streams return at once. Its batch is always 1, because a real program needs each result.
 Region wall_region(const Region& region);
 inline constexpr const char* kWall = "wall";             ///< name of the regions that wall_region() returns
-inline constexpr const char* kWallCalls = "wall-calls";  ///< name of their part: host time of the submitting calls
+inline constexpr const char* kWallCalls = "wall-calls";  ///< part of a wall_region(): host time of the submitting calls
 
-/// Whether a closed gate can hold one pass of the region without an overflow of a stream's queue.
+/// Whether one pass of the region can be enqueued behind a closed gate without filling a stream's queue.
 bool fits_gate(const Region& region);
 /// Gives all regions the same clock for comparisons: if one does not fit behind a gate, all are timed without one.
 void use_common_clock(std::initializer_list<Region*> regions);
@@ -123,11 +123,11 @@ void use_common_clock(std::initializer_list<Region*> regions);
 struct Timing {
   double elapsed = 0;
   double submit = 0;                       ///< host time inside submit()
-  std::vector<double> stream_times;        ///< end time of each stream, see Region::per_stream; empty unless requested
+  std::vector<double> stream_times;        ///< end time of each stream; empty unless Region::per_stream is set
   std::vector<std::vector<double>> parts;  ///< for each of Region::parts, the values of that part
 };
 
-/// Times the passes of one region. Owns the events and the gate that this needs.
+/// Times the passes of one region. Owns the necessary events, and the gate that holds streams until the host opens it.
 class RegionTimer {
  public:
   /// Maximum number of operations per stream behind a closed gate. More could fill the stream's queue (an H200's driver
@@ -135,7 +135,6 @@ class RegionTimer {
   static constexpr std::size_t kGateLimit = 512;
   /// Number of operations that one pass enqueues to the busiest stream, including those that fork and join streams.
   [[nodiscard]] static std::size_t queued(std::size_t operations, std::size_t streams);
-  /// Whether one pass fits behind a gate.
   [[nodiscard]] static bool fits_gate(std::size_t operations, std::size_t streams) {
     return queued(operations, streams) <= kGateLimit;
   }
@@ -155,7 +154,7 @@ class RegionTimer {
   /// Chooses the batch (number of passes per sample) from timed passes, so that a sample takes at least `shortest` and
   /// Region::shortest seconds. Runs at least one pass, even with a fixed batch, because it may be the only warm-up.
   void choose_batch(double shortest = 0);
-  /// Sets a batch that was chosen elsewhere. It is reduced to what the region permits, which may be 1.
+  /// Sets the batch, for example to that of another region. Reduces it to the largest batch that this region permits.
   void set_batch(unsigned batch);
   /// Takes one sample. Returns nothing if the gate timed out; only this sample is then lost. `before_start` is called
   /// when all work is enqueued, right before the gate opens.
@@ -166,7 +165,7 @@ class RegionTimer {
   struct DeviceStreams {
     std::vector<StreamView> streams;  // the start and end of the device's work are recorded in the first stream
     std::vector<std::size_t> places;  // index of each stream among the region's streams
-    Event begun;                      // the following events belong to this device
+    Event begun;                      // start of the device's work; belongs to this device
     Event forked;
     std::vector<Event> joined;  // one per stream; the first is recorded only if Region::per_stream is set
     Event ended;
@@ -181,7 +180,7 @@ class RegionTimer {
   bool run_devices(bool gated, const std::function<void()>& before_start, Timing& timing);
   void begin_devices(bool gated);
   void end_devices();
-  /// Returns a scope guard that opens the gate, so that after an exception it does not hold the GPU until its timeout.
+  /// Returns a scope guard that opens the gate. So an exception does not leave the GPU waiting for the gate's timeout.
   [[nodiscard]] auto opening(bool gated) {
     return OnExit([this, gated] {
       if (gated) gate_.open();
@@ -219,8 +218,8 @@ auto retry_gate_timeouts(const std::string& doing, const Pass& pass) {
                          "work, or another program stops it");
 }
 
-/// Returns a scope guard for timed or traced passes. On a simulated machine, it switches off data movement meanwhile,
-/// because results of such passes are not checked.
+/// Returns a scope guard for timed or traced passes. While it exists, a simulated machine moves no data, because the
+/// results of such passes are not checked.
 inline auto timed_passes(Machine& machine) {
   machine.set_data_movement(false);
   return OnExit([&machine] { machine.set_data_movement(true); });
@@ -228,7 +227,7 @@ inline auto timed_passes(Machine& machine) {
 
 /// Runs a region once, without timing and without a gate.
 void run_once(Machine& machine, const Region& region);
-/// Calls `prepare`, then runs a region once, without timing and without a gate. For verification.
+/// Calls `prepare`, then the other run_once(). Used for verification.
 void run_once(Machine& machine, const Region& region, const std::function<void()>& prepare);
 
 /// Runs a region once like a timed pass, behind its gate if it has one, to verify results at full speed. `prepare`

@@ -91,7 +91,7 @@ class Loop {
     given_ = regions.size();
     timers_.reserve(given_);
     for (Region& region : regions) timers_.emplace_back(machine, std::move(region));
-    // Set before warm-up, so that samples have the same batch as in earlier turns even if Ctrl-C interrupts it.
+    // Set fixed batches now, so that samples have the batch of earlier turns even if Ctrl-C interrupts the warm-up.
     for (RegionTimer& timer : timers_) {
       if (timer.region().batch > 0) timer.set_batch(timer.region().batch);
     }
@@ -132,8 +132,8 @@ class Loop {
     }
   }
 
-  /// Adds a second copy of each region for which Region::same_batch requires it, at the end, so that the other regions
-  /// keep their indices. Copies have no check, because the original regions are checked.
+  /// Adds a copy of each same_batch region whose batch differs from that of the first such region. Copies are added at
+  /// the end, so that the other regions keep their indices. Copies have no check, because the originals are checked.
   void add_alike() {
     const auto alike = [](const RegionTimer& timer) { return timer.region().same_batch; };
     const auto first = std::ranges::find_if(timers_, alike);
@@ -246,8 +246,8 @@ class Loop {
     return std::nullopt;
   }
 
-  /// Whether the target cannot be reached within the budget: the widest interval would still be too wide at its end, or
-  /// the first sample is an outlier, which further samples do not change.
+  /// Whether the target cannot be reached within the budget: the widest interval would still be too wide when the
+  /// budget ends, or the first sample is an outlier, which remains in the series.
   [[nodiscard]] bool cannot_reach_target(std::size_t n) const {
     const auto width = widest_half_width();
     if (policy_.ci <= 0 || !width) return false;
@@ -290,7 +290,7 @@ class Loop {
     return false;
   }
 
-  /// Checks the result of a region's last pass. After Ctrl-C it does nothing, because checking gigabytes takes long.
+  /// Checks the result of a region's last pass. Does nothing after Ctrl-C, because checking gigabytes takes long.
   void check(std::size_t i, std::size_t pass) {
     if (stopped()) return;
     Series& series = series_[i];
@@ -336,8 +336,8 @@ class Loop {
     });
   }
 
-  /// Times a pass that starts in all processes at the same time. Repeats it if it failed in another process. Returns
-  /// nothing if this process's own gate timed out.
+  /// Times a pass that starts in all processes at the same time. Repeats the pass if it failed in another process.
+  /// Returns nothing if this process's own gate timed out.
   std::optional<Timing> time_in_step(std::size_t i) {
     for (;;) {
       lockstep_->agree_on_start(timers_[i].preparation(), lengths_[i]);
@@ -410,7 +410,7 @@ class Loop {
   double begun_;
   double checking_ = 0;                      // seconds spent on checks
   double sampling_begun_ = 0;                // seconds of the budget that were used when sampling began
-  std::optional<std::size_t> just_checked_;  // index of the region checked by the latest pass, if any
+  std::optional<std::size_t> just_checked_;  // index of the region checked after the latest pass, if any
   std::size_t given_ = 0;  // number of regions passed to sample(); further timers are copies made by add_alike()
   std::vector<RegionTimer> timers_;
   std::vector<double> lengths_;  // duration of each region's last pass, in seconds; used only with a Lockstep

@@ -17,7 +17,7 @@
 
 namespace xferbench {
 
-/// When to stop sampling. `budget` includes the warm-up; at least min_samples are taken even if it is exceeded.
+/// When to stop sampling. `budget` includes the warm-up. At least min_samples are taken, even beyond the budget.
 struct SamplingPolicy {
   double ci = 0.01;     ///< target: half-width of the median's 95% interval, relative to the median
   double budget = 3.0;  ///< seconds of host time per case
@@ -34,8 +34,8 @@ struct PassChecks {
   bool wanted = false;
   std::uint64_t seed = 0;
 
-  /// Whether pass `pass` (from 1) of region number `region` is selected. The last pass is always checked as well,
-  /// although this function does not select it, because it is not known in advance.
+  /// Whether pass `pass` (from 1) of region number `region` is selected. The last pass is always checked as well, but
+  /// this function cannot select it, because it is not known in advance which pass is the last.
   [[nodiscard]] bool chosen(std::size_t region, std::size_t pass) const;
 };
 
@@ -58,7 +58,8 @@ struct Series {
   /// Returns the part with this name and, if it exists once per GPU, for the GPU with number `gpu`. Throws
   /// std::logic_error if there is none, which is a mistake in the scenario.
   [[nodiscard]] const Measurement& part(std::string_view name, std::optional<int> gpu = {}) const;
-  /// Returns a copy of a part as a main (not auxiliary) measurement, with the region's flags not-warm and throttled.
+  /// Returns a copy of a part, marked as a main (not auxiliary) measurement. Adds the region's flags not-warm and
+  /// throttled.
   [[nodiscard]] Measurement main_part(std::string_view name) const;
 };
 
@@ -90,7 +91,7 @@ std::vector<Series> sample(Machine& machine, std::vector<Region> regions, const 
                            const SamplingObserver& observe, const PassChecks& checks = {},
                            Lockstep* lockstep = nullptr);
 
-/// Warm-up criterion: the median of the last eight times is within 1% of the median of the eight before.
+/// Whether the warm-up can end: the median of the last eight times is within 1% of the median of the eight before.
 bool warm(std::span<const double> times);
 
 }  // namespace xferbench

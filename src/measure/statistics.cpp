@@ -235,8 +235,8 @@ Outliers outliers(std::span<const double> samples) {
 bool slow_first(std::span<const double> samples) {
   if (samples.size() < 6) return false;
   const auto others = samples.subspan(1);
-  // If the samples are nearly constant, the fences have almost no width. So a first sample must also be more than 1%
-  // slower than the median.
+  // If the samples are nearly constant, Tukey's fences lie very close to the median. So the first sample must also be
+  // more than 1% slower than the median.
   return samples[0] > fences(others).severe_high && samples[0] > 1.01 * median(others);
 }
 

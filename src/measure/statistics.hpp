@@ -55,7 +55,7 @@ std::optional<double> half_width(std::span<const double> samples);
 /// 95% confidence interval of a number derived from several series sampled in the same rounds, such as a ratio of
 /// medians. Circular block bootstrap over rounds (blocks of n^(1/3), 1000 draws, fixed seed): blocks preserve slow
 /// drift, and effects common to all series cancel. `number_of` gets the drawn round indices, with repetitions.
-/// Returns nothing for fewer than six rounds, or once `given_up` returns true; it is called before each draw.
+/// Calls `given_up` before each draw. Returns nothing if `given_up` returns true, or for fewer than six rounds.
 std::optional<Interval> interval_over_rounds(std::size_t rounds, const std::function<bool()>& given_up,
                                              const std::function<double(std::span<const std::size_t>)>& number_of);
 
@@ -90,9 +90,9 @@ void summarise(Measurement& measurement);
 /// Throws std::logic_error if the batches differ, because a mean of n passes includes 1/n of the fixed start cost.
 void append(Measurement& all, const Measurement& more);
 
-/// Returns the sample counts at which to evaluate the interval: `min`, then those of 10, 20, 30, and each 1.5 times the
-/// previous one, that lie between `min` and `max`, then `max`. They are few and fixed, because each evaluation is
-/// another chance to stop on a narrow interval by accident.
+/// Returns the sample counts at which to evaluate the interval: `min`, `max`, and between them the members of the
+/// sequence 10, 20, 30, 45, 68, ... (factor 1.5). The counts are few and fixed, because each evaluation is another
+/// chance to stop on a narrow interval by accident.
 std::vector<std::size_t> check_points(std::size_t min, std::size_t max);
 
 }  // namespace xferbench::statistics
