@@ -13,7 +13,7 @@ struct TimedWork {
 };
 
 /// Returns the tried work in [1, max_work] whose time is nearest to `target`, in seconds. `time(work)` measures and
-/// must be monotonic apart from noise. It is called about ten times, with at most four times the needed work. The
+/// must be monotonic apart from noise. `time` is called about ten times, with at most four times the needed work. The
 /// search first brackets the target and then interpolates, because a slope between two close noisy times may be wrong.
 TimedWork find_work(double target, std::uint64_t max_work, const std::function<double(std::uint64_t)>& time);
 

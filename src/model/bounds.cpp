@@ -9,8 +9,8 @@ double duplex_ratio(const Stages& s) {
   const double longer = std::max(s.h2d, s.d2h);
   const double shorter = std::min(s.h2d, s.d2h);
   if (shorter <= 0 || s.both <= longer) return 1;
-  // Both copies share the link until the shorter one ends; then the longer one runs alone. With each at the fraction
-  // beta of its own rate: both = longer + shorter (1 / beta - 1), which is solved for beta.
+  // Both copies share the link until the shorter one ends; then the longer one runs alone. If beta is the rate of each
+  // while they share, relative to its rate alone, then both = longer + shorter (1 / beta - 1). Solve this for beta.
   return 1 / (1 + (s.both - longer) / shorter);
 }
 

@@ -16,19 +16,19 @@ struct Stages {
   double d2h = 0;
   double both = 0;           ///< H2D and D2H concurrently, until both have finished
   double chunked = 0;        ///< H2D and D2H concurrently in chunks, until both have finished; 0: not measured
-  double at_both_rates = 0;  ///< see time_at_both_rates(); 0: not measured
+  double at_both_rates = 0;  ///< result of time_at_both_rates(); 0: not measured
 };
 
-/// Returns the rate of each direction while both run, divided by its rate alone; in (0, 1]. 1 is full duplex, 0.5 half
-/// duplex.
+/// Returns the rate of each direction while both run, relative to the rate of that direction alone: 1 for full duplex,
+/// 0.5 for half duplex, always above 0.
 double duplex_ratio(const Stages& stages);
 
-/// Returns the time of both copies at the rates that they have while both run: after one copy ends, the rest of the
-/// other is counted at the combined rate of both, not at its faster rate alone. `h2d`, `d2h`: time of each copy alone.
-/// `h2d_end`, `d2h_end`: end of each copy if both start together.
+/// Returns the time of all bytes of both copies at the total rate while both run. The faster rate of one direction
+/// after the other has ended does not count. `h2d`, `d2h`: time of each copy alone. `h2d_end`, `d2h_end`: end of each
+/// copy if both start together.
 double time_at_both_rates(double h2d, double d2h, double h2d_end, double d2h_end);
 
-/// The bottleneck: the kernel, an arrangement of both copies, or a measured pipeline that was faster.
+/// The source of a bound: the kernel, an arrangement of both copies, or a measured pipeline that beat the other bounds.
 enum class LimitSource { kernel, in_turn, whole, chunked, rates, fastest };
 constexpr auto texts_of(LimitSource) {
   return std::to_array<std::string_view>({"kernel", "in-turn", "whole", "chunked", "rates", "fastest"});

@@ -71,7 +71,7 @@ void CandidateSearch::fail(std::size_t index) {
 }
 
 /// Estimates bias and error of each family, because a model may be good for one family and bad for another. The bias of
-/// a family is fitted to the same ratios from which its error is estimated, so it costs a degree of freedom.
+/// a family is fitted to the same ratios from which its error is estimated, so the fit costs a degree of freedom.
 void CandidateSearch::learn() {
   for (auto& [name, family] : families_) family = {};
   for (const Runner& r : runners_) {
@@ -97,7 +97,7 @@ void CandidateSearch::learn() {
     if (r.rounds == 0) continue;
     Family& family = families_[r.prediction.family];
     const double residual = r.log_ratio() - family.bias;
-    const double of_model = std::max(0.0, residual * residual - r.half_width() * r.half_width());  // minus noise
+    const double of_model = std::max(0.0, residual * residual - r.half_width() * r.half_width());  // without noise
     family.squares += of_model;
     of_all += of_model;
     ++weight;
@@ -195,8 +195,8 @@ std::vector<std::size_t> CandidateSearch::promising() const {
   return found;
 }
 
-/// Returns the configurations whose intervals overlap that of the best, because more samples may separate them. Only if
-/// more than `finalists` are tied and the interval of the best is too wide.
+/// Returns the configurations whose intervals overlap that of the best, because more samples may separate them. Returns
+/// none if at most `finalists` are tied or the interval of the best is narrow.
 std::vector<std::size_t> CandidateSearch::undecided() const {
   const std::size_t best = *leader();
   const std::vector<std::size_t> close = standing();

@@ -23,15 +23,15 @@ struct Prediction {
 struct CandidateSearchPolicy {
   double model_error = 0.03;   ///< initial estimate of a prediction's error within a measured family
   double family_error = 0.10;  ///< additional error for a family that has not been measured
-  double reach = 3;            ///< measure a candidate if its prediction less this many errors would be the best
-  double worthwhile = 0.005;   ///< a candidate must be better by more than this fraction
+  double reach = 3;            ///< measure a candidate if its prediction minus this many errors beats the best time
+  double worthwhile = 0.005;   ///< minimum gain over the best time for which another candidate is measured
   double clearly = 0.01;       ///< drop a candidate whose interval lies more than this fraction above that of the best
   double share = 0.2;          ///< maximum fraction of the configurations to measure
   std::size_t least = 8;       ///< minimum number of configurations to measure, even if `share` allows fewer
   std::size_t most = 200;      ///< maximum number of configurations; the least promising are left out
   std::size_t batch = 6;       ///< number of new configurations per round, the set that next() returns
-  std::size_t rounds = 2;     ///< maximum rounds that measure a near-best candidate, if there are more than `finalists`
-  std::size_t finalists = 6;  ///< so few near-best candidates are not measured again
+  std::size_t rounds = 2;      ///< maximum number of rounds for a candidate that is not the best
+  std::size_t finalists = 6;   ///< if at most this many candidates are near the best, none is measured again
 };
 
 class CandidateSearch {
@@ -39,10 +39,10 @@ class CandidateSearch {
   /// Replaces predictions that are not positive and finite by the slowest valid prediction.
   explicit CandidateSearch(std::vector<Prediction> predictions, const CandidateSearchPolicy& policy = {});
 
-  /// Returns the configurations to measure next, together. First come those with the best predictions, of each family
-  /// and overall. Then those whose corrected predictions could beat the best measured one. Then, once more, those tied
-  /// with the best, if more than `finalists` are tied and the interval of the best is wide. Includes the best measured
-  /// one as a reference. Empty when the search is over. Each returned index must then be passed to record() or fail().
+  /// Returns the configurations to measure in the next round; empty when the search is over. The first round has those
+  /// with the best predictions of each family and overall. Later rounds have the best measured one as a reference and
+  /// those whose corrected predictions could beat it. The last rounds have those tied with the best, if these are more
+  /// than `finalists`. Each returned index must then be passed to record() or fail().
   [[nodiscard]] std::vector<std::size_t> next() const;
   [[nodiscard]] bool over() const { return next().empty(); }
 
@@ -68,7 +68,7 @@ class CandidateSearch {
     double median = 0;
     Interval interval;
     [[nodiscard]] bool fresh() const { return rounds == 0 && !failed; }
-    [[nodiscard]] double log_ratio() const;   ///< log of measured over predicted
+    [[nodiscard]] double log_ratio() const;   ///< logarithm of measured time / predicted time
     [[nodiscard]] double half_width() const;  ///< half the logarithm of the interval's upper end over its lower end
   };
   /// Model error of one family of configurations, in logarithms of measured over predicted time.

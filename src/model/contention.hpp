@@ -1,5 +1,5 @@
 // Finds GPUs that share a bottleneck, from the rate of each GPU alone and of every two GPUs concurrently. Also finds
-// its capacity, and how many GPUs saturate a bottleneck of all GPUs. Pure functions. See docs/scenarios/together.md.
+// how many GPUs together saturate a bottleneck of all GPUs. Pure functions. Method: docs/scenarios/together.md.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +32,7 @@ Estimate fraction_of_alone(const ConcurrentRates& rates);
 enum class Sharing {
   yes,        ///< the whole interval of fraction_of_alone() is below 1 - kLeastLoss
   no,         ///< the whole interval of fraction_of_alone() is at or above 1 - kLeastLoss
-  undecided,  ///< neither, or no interval
+  undecided,  ///< neither yes nor no, or there is no interval
   unknown,    ///< not measured concurrently
 };
 Sharing sharing_of(const ConcurrentRates& rates);
@@ -44,12 +44,12 @@ struct ConcurrentPair {
   ConcurrentRates rates;
 };
 
-/// A group of GPUs that share a bottleneck: each with some other GPU of the group, not necessarily with all.
+/// A group of GPUs. Each shares a bottleneck with at least one other GPU of the group, but not necessarily with all.
 struct Bottleneck {
   std::vector<std::size_t> members;  ///< GPU indices, ascending, two or more
-  bool every_pair = true;  ///< whether every pair shares it; if not, some pairs share nothing or are undecided
-  double least = 0;        ///< lowest and ...
-  double most = 0;         ///< ... highest concurrent rate of two GPUs that share it
+  bool every_pair = true;            ///< whether all pairs share a bottleneck; false also if a pair is undecided
+  double least = 0;                  ///< lowest concurrent rate of two members that share a bottleneck
+  double most = 0;                   ///< highest concurrent rate of two members that share a bottleneck
 };
 
 class Contention {
@@ -67,7 +67,7 @@ class Contention {
   [[nodiscard]] const std::vector<Bottleneck>& bottlenecks() const { return bottlenecks_; }
   /// Returns the indices of the GPUs that are known to share no bottleneck with any other GPU.
   [[nodiscard]] std::vector<std::size_t> independent() const;
-  /// Whether GPUs of different bottlenecks are known to share nothing with each other.
+  /// Whether GPUs of different groups are known to share no bottleneck with each other.
   [[nodiscard]] bool independent_across() const { return independent_across_; }
 
  private:
@@ -76,7 +76,7 @@ class Contention {
 
   std::size_t gpus_;
   std::vector<Sharing> matrix_;      // row-major
-  std::vector<std::size_t> groups_;  // per GPU: lowest GPU index in its group
+  std::vector<std::size_t> groups_;  // for each GPU, the lowest GPU index of its group
   std::vector<Bottleneck> bottlenecks_;
   bool independent_across_ = true;
 };

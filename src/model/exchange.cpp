@@ -35,7 +35,7 @@ ExchangeStages fit_exchange_stages(const ExchangeTimes& t) {
                         .message = cost_of(t.bytes, t.message, t.message_pieces, t.pieces),
                         .h2d = cost_of(t.bytes, t.h2d, t.h2d_pieces, t.pieces)};
   const double operations = stages.d2h.per_operation + stages.message.per_operation + stages.h2d.per_operation;
-  stages.handoff = std::max(0.0, (t.tiny - operations) / 3);  // the third handoff is until the host sees the end
+  stages.handoff = std::max(0.0, (t.tiny - operations) / 3);  // the third handoff ends when the host sees the end
   return stages;
 }
 

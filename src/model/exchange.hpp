@@ -17,8 +17,8 @@ struct ExchangeStages {
   double handoff = 0;  ///< seconds from the end of a stage until the host starts the next
 };
 
-/// Measured times: of `bytes` through each stage, in one piece and in `pieces` pieces, and of a few bytes through all
-/// three stages (`tiny`).
+/// Measured times. Each stage is measured alone with `bytes` bytes, in one piece and in `pieces` pieces. `tiny` is the
+/// time of a few bytes through all three stages.
 struct ExchangeTimes {
   double bytes = 0;
   std::size_t pieces = 1;
@@ -45,7 +45,7 @@ struct ExchangeShape {
 
 inline constexpr std::uint64_t kShortestExchangeChunk = std::uint64_t{64} << 10;
 inline constexpr std::uint64_t kLongestExchangeChunk = std::uint64_t{64} << 20;
-/// Maximum bytes of all slots of one host if best_exchange_shape() chooses both fields. Two slots may exceed it.
+/// Maximum bytes of three or more slots of one host if best_exchange_shape() chooses both fields of the shape.
 inline constexpr std::uint64_t kMostExchangeMemory = std::uint64_t{128} << 20;
 
 /// Returns the shape with the least predicted time; among shapes within 1 % of it, the one with the least memory.

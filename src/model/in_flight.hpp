@@ -18,7 +18,7 @@ struct Flight {
 
 /// Returns the memory latency in seconds: the least time among the loops with too few bytes in flight, which are those
 /// below 90 % of the highest rate. Bandwidth limits the other loops, so their times grow with the bytes in flight.
-/// Nothing if no loop had too few.
+/// Returns nothing if all loops reach 90 %.
 std::optional<double> latency(std::span<const Flight> flights);
 
 }  // namespace xferbench::model

@@ -38,7 +38,7 @@ Matching ring_round(int n, std::size_t round) {
   if (round == 2) return {{n - 1, 0}};
   for (int i = static_cast<int>(round); i < n; i += 2) {
     const bool closes = i == n - 1;
-    if (closes && (n == 2 || n % 2 == 1)) continue;  // (n - 1, 0): for n = 2 a repetition, for odd n in round 2
+    if (closes && (n == 2 || n % 2 == 1)) continue;  // n is 2: round 0 has this pair; n is odd: round 2 has it
     matching.push_back({i, (i + 1) % n});
   }
   return matching;

@@ -1,5 +1,5 @@
 // Divides the pairs among n participants into rounds. A participant has at most one partner per round, so no link is
-// used twice. Pure functions. Formulas: docs/scenarios/exchange.md, "Rounds".
+// used twice in a round. Pure functions. Formulas: docs/scenarios/exchange.md, "Rounds".
 #pragma once
 
 #include <cstddef>

@@ -24,8 +24,8 @@ double concurrency(const Trace& trace);
 /// Returns the average number of concurrent kernels on all GPUs while at least one runs; 0 if there are no kernels.
 double kernel_concurrency(const Trace& trace);
 
-/// Idle time of a row between the begin of its first activity and the end of its last. Gaps below 1 ns, the resolution
-/// of trace clocks, do not count.
+/// Idle time of a timeline row between the begin of its first activity and the end of its last. Gaps below 1 ns, the
+/// resolution of trace clocks, do not count.
 struct Gaps {
   std::size_t count = 0;
   double total = 0;

@@ -7,7 +7,7 @@
 
 namespace xferbench::model {
 
-/// State of the copy in the opposite direction. It does not affect kernels.
+/// State of the copy in the opposite direction, which slows a copy but no kernel.
 struct Concurrent {
   bool running = false;
   bool moves_payload = false;

@@ -7,7 +7,7 @@
 namespace xferbench::model {
 
 struct Chunk {
-  std::size_t first = 0;  ///< index of its first element
+  std::size_t first = 0;  ///< index of the chunk's first element
   std::size_t count = 0;
 };
 

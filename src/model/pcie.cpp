@@ -49,7 +49,7 @@ PcieLimits pcie_limits(const std::optional<Environment::Pcie>& link) {
   const double rate = lane_rate(*link);
   const PcieCost cost = pcie_cost(*link);
   const double h2d = rate / cost.completions;
-  // Bytes on the busier direction of the link per byte of payload, if as much payload moves in each direction.
+  // If as much payload moves H2D as D2H, the limit is the direction of the link with more bytes per payload byte.
   const double each_way = rate / std::max(cost.completions, cost.requests + cost.writes);
   return {.h2d = h2d, .d2h = rate / cost.writes, .both = 2 * each_way};
 }

@@ -15,16 +15,16 @@ namespace xferbench::model {
 struct PciePackets {
   unsigned payload = 256;
   unsigned read_request = 256;              ///< actual request size in bytes; always an assumption
-  std::optional<unsigned> allowed_request;  ///< maximum read request; nothing: `payload` is assumed, too
+  std::optional<unsigned> allowed_request;  ///< maximum read request in bytes; nothing if unknown
 };
 PciePackets pcie_packets(const Environment::Pcie& link);
 
 /// Bytes on the link per byte of payload. Data to the GPU arrives as completions of read requests, which the GPU sends
 /// in the other direction; data from the GPU is sent as memory writes.
 struct PcieCost {
-  double completions = 1;  ///< toward the GPU, per H2D byte
-  double requests = 0;     ///< toward the host, per H2D byte
-  double writes = 1;       ///< toward the host, per D2H byte
+  double completions = 1;  ///< bytes sent to the GPU per byte of an H2D copy
+  double requests = 0;     ///< bytes sent to the host per byte of an H2D copy
+  double writes = 1;       ///< bytes sent to the host per byte of a D2H copy
 };
 PcieCost pcie_cost(const Environment::Pcie& link);
 
@@ -32,7 +32,7 @@ PcieCost pcie_cost(const Environment::Pcie& link);
 struct PcieLimits {
   double h2d = 0;
   double d2h = 0;
-  double both = 0;  ///< both directions, with equal traffic each way; writes share lanes with read requests
+  double both = 0;  ///< sum of both directions with equal payloads; D2H writes share lanes with read requests
 };
 /// Returns the limits of a link; all are 0 for an unknown link and for generations 6 and later.
 PcieLimits pcie_limits(const std::optional<Environment::Pcie>& link);

@@ -67,8 +67,8 @@ class Schedule {
 
  private:
   struct CopyEngine {
-    std::optional<std::size_t> stream;  // stream of the previous copy, ...
-    double idle_since = 0;              // ... and the time at which it ended
+    std::optional<std::size_t> stream;  // stream of the previous copy; empty before the first
+    double idle_since = 0;              // time at which the previous copy ended
   };
 
   [[nodiscard]] const Cost& cost(Stage stage) const {
@@ -144,7 +144,7 @@ class Schedule {
     for (const Stage stage : kStages) {
       step = std::min(step, engines_[stage].remaining(others[stage]));
       const double start = ready(stage);
-      if (start > now_) step = std::min(step, start - now_);  // else it is ready, and waits for the other direction
+      if (start > now_) step = std::min(step, start - now_);  // start <= now_: waits for the shared copy engine
     }
     now_ += step;
     for (const Stage stage : kStages) {
@@ -184,9 +184,9 @@ Arrangement with_slots(Arrangement a, std::size_t slots) {
   return a;
 }
 
-/// Returns the times of the payload in one piece through each stage, and the least time of both directions together.
-/// For the latter, nothing moves during the shorter of the two overheads; then both payloads move at their concurrent
-/// rates. The rest of the longer overhead may overlap the other direction's payload without slowing it.
+/// Returns the times of the payload in one piece through each stage, and the least time of both directions together. In
+/// the least time, nothing moves during the shorter of the two overheads. Then both payloads move at their concurrent
+/// rates, as if the rest of the longer overhead cost nothing.
 Stages least_times(const StageCosts& costs, double bytes) {
   const auto alone = [bytes](const Cost& c) { return c.per_operation + bytes * c.per_byte; };
   const auto copied = [&](const Cost& c) { return costs.start + alone(c); };

@@ -39,7 +39,7 @@ struct StageCosts {
   double submit_d2h = 0;
 };
 
-/// The chunks, and the dependencies besides each chunk's order of H2D copy, kernel, D2H copy; 0: no dependency.
+/// The chunks of a pipeline and the dependencies between different chunks; 0: no dependency.
 struct Arrangement {
   std::vector<double> chunks;        ///< bytes per chunk
   std::size_t h2d_after_d2h = 0;     ///< the H2D copy of chunk i waits for the D2H copy of chunk i - this
@@ -53,14 +53,14 @@ struct Arrangement {
 /// last D2H copy. Simulates starts and ends by the rules of the simulated device, in O(chunks).
 double makespan(const StageCosts& costs, const Arrangement& arrangement);
 
-/// Returns a lower bound for the makespan of every arrangement: the longest of the times of the payload through each
-/// stage in one piece, and of both directions together at their concurrent rates.
+/// Returns a lower bound for the makespan of every arrangement. It is the longest of four times: of the payload through
+/// each of the three stages in one piece, and of both copies at once (in turn with one copy engine).
 double lower_bound(const StageCosts& costs, double bytes);
 
 /// Decomposes a measured makespan, in seconds. It is the sum of `limit` and all later fields except `contention`.
 struct Losses {
   double limit = 0;        ///< lower bound of the makespan: argument `measured_limit` of explain()
-  double contention = 0;   ///< part of `limit`: copies slowing each other, if the link is the bottleneck
+  double contention = 0;   ///< part of `limit`: delay of copies by opposing copies; 0 if the kernel is the bottleneck
   double fill_drain = 0;   ///< pipeline start and end, when not all engines have work
   double overhead = 0;     ///< costs per operation in addition to the payload, pauses, handoffs
   double slots = 0;        ///< waiting for a free buffer slot

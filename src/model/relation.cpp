@@ -12,7 +12,7 @@ bool is_positive(const Estimate& e) {
   return e.value > 0 && e.interval && e.interval->low > 0 && std::isfinite(e.value) && std::isfinite(e.interval->high);
 }
 
-/// Whether the estimate has an interval and all its values are finite, which is not certain for values from a file.
+/// Whether the estimate has an interval and all numbers are finite. Numbers from a file may be infinite or NaN.
 bool is_known(const Estimate& e) {
   return e.interval && std::isfinite(e.value) && std::isfinite(e.interval->low) && std::isfinite(e.interval->high);
 }

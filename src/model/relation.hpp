@@ -26,17 +26,17 @@ Estimate estimate_of(const Measurement& measurement);
 Estimate estimate_of(const Result& result, std::string_view measurement);
 
 /// Returns the 95 % confidence interval of a / b for independent medians: half-widths of the logarithms add in
-/// quadrature. Nothing unless both estimates have a positive interval.
+/// quadrature. Returns nothing unless both estimates have a positive interval.
 std::optional<Interval> ratio_interval(const Estimate& a, const Estimate& b);
-/// Returns the 95 % confidence interval of a - b for independent medians; it may be negative. Nothing unless both have
-/// one.
+/// Returns the 95 % confidence interval of a - b for independent medians, which may be negative. Returns nothing unless
+/// `a` and `b` have intervals.
 std::optional<Interval> difference_interval(const Estimate& a, const Estimate& b);
 Estimate difference(const Estimate& a, const Estimate& b);
 
 /// How one measured time compares with another.
 enum class Relation {
   faster,     ///< certainly faster: the intervals do not overlap, and the medians are not alike
-  slower,     ///< certainly slower: the same with the times exchanged
+  slower,     ///< certainly slower: the other time is certainly faster
   equal,      ///< the ratio's whole interval lies within kAlike of 1
   undecided,  ///< none of these, or an interval is missing
 };
@@ -45,7 +45,7 @@ Relation relate(const Estimate& a, const Estimate& b);
 /// The times that may be the fastest of several times.
 struct Leaders {
   std::vector<std::size_t> places;  ///< index of the shortest time, then indices of all times not certainly slower
-  bool equal = false;               ///< whether all times in `places` equal the shortest, rather than being undecided
+  bool equal = false;               ///< whether all times in `places` have Relation::equal to the shortest
   bool sampled = true;              ///< false if a time in `places` has too few samples for an interval
 
   [[nodiscard]] bool decided() const { return places.size() == 1; }

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kHalvings = 60;  // steps of the binary search over time: more than a double's precision
 
-/// Minimum bytes per chunk, unless fewer are left. A fast link moves half of them in the time that a copy costs.
+/// Minimum bytes per chunk, unless fewer are left. On a fast link, the bytes take about twice the fixed cost of a copy.
 constexpr std::uint64_t kShortest = std::uint64_t{2} << 20;
 
 /// A split must take at most this fraction of the direct time, because the model is not accurate enough for small
@@ -20,7 +20,7 @@ constexpr double kWorthwhile = 0.8;
 
 double seconds(std::uint64_t bytes, double rate) { return static_cast<double>(bytes) / rate; }
 
-/// Returns the most bytes, up to `most`, that a helper relays within `time` seconds, as a multiple of `alignment`.
+/// Returns the most bytes, up to `most`, that a helper GPU relays within `time` seconds, as a multiple of `alignment`.
 std::uint64_t bytes_within(const RelayCosts& helper, const RelayShape& shape, double time, std::uint64_t most,
                            std::uint64_t alignment) {
   std::uint64_t low = 0;
@@ -36,7 +36,7 @@ std::uint64_t bytes_within(const RelayCosts& helper, const RelayShape& shape, do
   return low * alignment;
 }
 
-/// Gives each helper the bytes that it relays within `time` seconds; the rest goes directly, even if it takes longer.
+/// Gives each helper GPU the bytes that it relays within `time` seconds. The rest goes directly, however long it takes.
 RelaySplit split_within(const RelayPaths& paths, const RelayShape& shape, double time, std::uint64_t bytes,
                         std::uint64_t alignment) {
   RelaySplit split{bytes, {}};
@@ -59,9 +59,9 @@ std::uint64_t RelaySplit::relayed() const { return std::accumulate(through.begin
 std::vector<std::uint64_t> relay_chunks(const RelayShape& shape, std::uint64_t bytes) {
   std::vector<std::uint64_t> chunks;
   while (bytes > 0) {
-    // The last chunk passes the faster link while no further chunk follows, so it should be short: each chunk leaves at
-    // least an eighth of the rest. This suits a link that is seven times as fast, such as NVLink compared with PCIe;
-    // for other links shape.chunk is the limit.
+    // The last chunk should be short, because nothing overlaps its copy over the faster link. So each chunk leaves at
+    // least an eighth of the rest. This suits a link that is seven times as fast, such as NVLink compared with PCIe.
+    // For other links shape.chunk is the limit.
     const std::uint64_t most = std::max(kShortest, bytes / 8 * 7 / kShortest * kShortest);
     chunks.push_back(std::min({shape.chunk, most, bytes}));
     bytes -= chunks.back();
@@ -80,10 +80,11 @@ std::vector<std::uint64_t> relay_slots(const RelayShape& shape, std::uint64_t by
   return slots;
 }
 
-/// Each chunk waits for a free slot and for the previous chunk on its link; before the second link, for its arrival.
+/// Each link copies one chunk at a time. A chunk needs a free slot for the first link. It must have arrived before its
+/// copy over the second link.
 double relay_time(const RelayCosts& helper, const RelayShape& shape, std::uint64_t bytes) {
-  double arrived = 0;  // end of the last chunk on the first link
-  double gone = 0;     // end of the last chunk on the second link
+  double arrived = 0;  // end of the latest copy over the first link
+  double gone = 0;     // end of the latest copy over the second link
   std::vector<double> slot_free(shape.slots);
   std::size_t slot = 0;
   for (const std::uint64_t chunk : relay_chunks(shape, bytes)) {

@@ -14,7 +14,7 @@ namespace xferbench::model {
 struct RelayCosts {
   double first_rate = 0;   ///< bytes per second to the helper, while all other GPUs transfer as well
   double second_rate = 0;  ///< bytes per second from the helper to the target, while all other GPUs transfer as well
-  double first_copy = 0;   ///< seconds per copy over the first link, without the time for its bytes
+  double first_copy = 0;   ///< fixed cost of a copy over the first link, in seconds
   double second_copy = 0;
   double hand_over = 0;  ///< seconds from the end of a copy to the start of a copy that waits for it
 };
@@ -22,7 +22,7 @@ struct RelayCosts {
 /// Costs of all paths to the target GPU: its own link, and the helpers.
 struct RelayPaths {
   double direct_rate = 0;  ///< bytes per second of the target's own link, while the helpers transfer as well
-  double direct_copy = 0;  ///< seconds per copy over that link, without the time for its bytes
+  double direct_copy = 0;  ///< fixed cost of a copy over the target's own link, in seconds
   double far_end = 0;      ///< seconds from the end of a helper's last copy until the target GPU sees it
   double joining = 0;      ///< seconds to start and join all GPUs, measured with almost no data
   std::vector<RelayCosts> helpers{};
@@ -32,7 +32,7 @@ struct RelayPaths {
 struct RelayShape {
   std::uint64_t chunk = 0;       ///< maximum bytes per chunk
   std::size_t slots = 1;         ///< number of chunks that a helper holds at once
-  bool last_leg_is_fast = true;  ///< whether the second link is the faster one; then short chunks come last, else first
+  bool last_leg_is_fast = true;  ///< whether the second link is faster; if so, short chunks come last, otherwise first
 };
 
 /// Returns the chunk sizes for relaying `bytes`. At the beginning only the first link transfers, at the end only the
@@ -57,8 +57,8 @@ struct RelaySplit {
 [[nodiscard]] double relay_makespan(const RelayPaths& paths, const RelayShape& shape, const RelaySplit& split);
 
 /// Returns the split with which all paths end as nearly as possible at the same time. Helpers get multiples of
-/// `alignment` bytes. All bytes go directly unless relaying saves a fifth of the time, with `joining` counted in full,
-/// because a small transfer hides none of it.
+/// `alignment` bytes. All bytes go directly unless relaying saves a fifth of the time. `joining` counts in full as time
+/// of relaying, although a large transfer hides a part of it.
 [[nodiscard]] RelaySplit best_relay_split(const RelayPaths& paths, const RelayShape& shape, std::uint64_t bytes,
                                           std::uint64_t alignment);
 

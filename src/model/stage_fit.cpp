@@ -73,8 +73,8 @@ CopyEnds copies_at_once(const Cost& h2d, const Cost& d2h, const CopyRow& row_in,
 
 namespace {
 
-/// Fits duplex rates and overheads iteratively, until the modelled ends match the measured ones. The ends with few
-/// pieces correct the rates, those with many pieces the overheads, because there each has most influence.
+/// Fits duplex rates and overheads iteratively, until the modelled end times match the measured ones. Copies in few
+/// pieces depend mostly on the rates and correct these; copies in many pieces correct the overheads.
 void fit_duplex(const StageTimes& t, StageCosts& c) {
   constexpr int kRounds = 300;
   constexpr double kLeastRate = 0.1;
@@ -110,7 +110,7 @@ StageCosts fit_stage_costs(const StageTimes& t) {
   c.h2d = h2d.cost;
   c.kernel = cost_of(&StageSeconds::kernel, t).cost;
   c.d2h = d2h.cost;
-  // A pipeline starts like an H2D pass and ends like a D2H pass, so it has half of each fixed cost.
+  // A pipeline starts like an H2D pass and ends like a D2H pass. So its fixed cost is the mean of theirs.
   c.start = (h2d.elapse + d2h.elapse) / 2;
   StageTimes without_passes = t;
   for (double* end : {&without_passes.both.h2d, &without_passes.h2d_pieces_beside}) *end -= h2d.elapse;

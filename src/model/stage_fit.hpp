@@ -29,11 +29,10 @@ struct StageSeconds {
   double d2h = 0;
 };
 
-/// Measured times, each of a single pass: `whole` and `in_pieces` are `bytes` through each stage in one piece and in
-/// `pieces`; `small` is `small_bytes` in one piece. `both` is both directions at once in a few pieces, as in a pipeline
-/// (in one piece their rates may differ: on an H100, 46 and 51 GB/s instead of 50 each). The others are one direction
-/// in many pieces against enough payloads in the other that it never runs alone. (Both in many pieces may or may not
-/// synchronize, so that says little.)
+/// Measured times, each of a single pass. `whole`: `bytes` bytes through each stage in one piece. `in_pieces`: the same
+/// in `pieces` pieces. `small`: `small_bytes` bytes in one piece. `both`: both directions at once, in a few pieces. (In
+/// one piece the rates of the directions may differ: on an H100, 46 and 51 GB/s instead of 50 each.) The last four
+/// times are of one direction in `pieces` pieces, while the other direction copies whole payloads without a pause.
 struct StageTimes {
   double bytes = 0;
   std::size_t pieces = 1;
@@ -44,9 +43,9 @@ struct StageTimes {
   CopyEnds both;
   std::size_t both_pieces = 1;   ///< number of pieces in each direction for `both`
   std::size_t opposing = 1;      ///< number of whole payloads, back to back, in the direction opposite to the pieces
-  double h2d_pieces_beside = 0;  ///< end of H2D in `pieces` while `opposing` payloads are copied D2H
-  double d2h_pieces_beside = 0;  ///< end of D2H in `pieces` while `opposing` payloads are copied H2D
-  /// The two times above with the pieces rotating over three streams; 0: not measured.
+  double h2d_pieces_beside = 0;  ///< end of H2D in `pieces` pieces, during D2H copies of `opposing` payloads
+  double d2h_pieces_beside = 0;  ///< end of D2H in `pieces` pieces, during H2D copies of `opposing` payloads
+  /// Like h2d_pieces_beside and d2h_pieces_beside, but the pieces rotate over three streams; 0: not measured.
   double h2d_in_turns_beside = 0;
   double d2h_in_turns_beside = 0;
 };
@@ -63,12 +62,12 @@ struct ChainTimes {
   double without_d2h = 0;
 };
 
-/// Returns the handoff times: what remains of the chains' times after subtracting their operations; never negative.
+/// Returns the handoff times: the chains' times minus the times of all their operations, per handoff; never negative.
 /// Handoffs to and from a kernel cannot be separated in a chain, so they are assumed to be equal.
 Handoff fit_handoff(const StageCosts& costs, const ChainTimes& times);
 
-/// Returns `costs` with both duplex rates multiplied by a factor with which makespan() of the arrangement is as
-/// measured. With chunks that rotate over streams, directions slow each other more than with one stream each (4 % on an
+/// Returns `costs` with both duplex rates multiplied by one factor, so that makespan() of the arrangement is as
+/// `measured`. If chunks rotate over streams, the directions slow each other more than with one stream each (4 % on an
 /// H100).
 StageCosts with_rates_of(StageCosts costs, const Arrangement& arrangement, double measured);
 

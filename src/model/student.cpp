@@ -56,7 +56,7 @@ double student_two_sided(double t, double degrees_of_freedom) {
 
 double student_quantile(double two_sided, double degrees_of_freedom) {
   if (two_sided >= 1) return 0;
-  constexpr double kClose = 1e-12;  // relative
+  constexpr double kClose = 1e-12;  // relative tolerance of the result
   const double density_at_0 =
       std::exp(std::lgamma((degrees_of_freedom + 1) / 2) - std::lgamma(degrees_of_freedom / 2)) /
       std::sqrt(degrees_of_freedom * std::numbers::pi);

@@ -27,7 +27,7 @@ std::size_t distinct_sizes(const Points& points) {
   return sizes.size();
 }
 
-/// Number of terms of a copy's time: latency, slope (seconds per byte) and pass. Vectors have this order.
+/// Number of terms of a copy's time: latency, slope (seconds per byte) and cost of a pass. Vectors have this order.
 constexpr std::size_t kTerms = 3;
 constexpr std::size_t kSlope = 1;
 using Vector = std::array<double, kTerms>;
@@ -183,7 +183,7 @@ struct WaysAtSize {
   [[nodiscard]] double log_ratio() const { return std::log(a.seconds / b.seconds); }
 };
 
-/// Returns the sizes that both ways have in common, in ascending order. Of points with the same size the first counts.
+/// Returns the sizes at which both ways were measured, ascending. Of points with the same size the first counts.
 std::vector<WaysAtSize> matched(std::span<const TransferPoint> a, std::span<const TransferPoint> b) {
   std::map<double, TransferPoint> by_size;
   for (const TransferPoint& p : usable(b)) by_size.emplace(p.bytes, p);
@@ -267,7 +267,7 @@ BreakEven break_even(const Estimate& setup, const Estimate& slow_copy, const Est
   }
   if (relation != Relation::faster || !sampled) return result;
   const auto copies = [](double cost, double saved) { return std::max(1.0, std::ceil(cost / saved)); };
-  const Estimate saved = difference(slow_copy, fast_copy);  // positive interval: those of both copies are disjoint
+  const Estimate saved = difference(slow_copy, fast_copy);  // has a positive interval, as fast_copy is certainly faster
   result.outcome = BreakEven::Outcome::pays;
   result.copies = copies(setup.value, saved.value);
   result.range = {copies(setup.interval->low, saved.interval->high), copies(setup.interval->high, saved.interval->low)};

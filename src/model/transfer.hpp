@@ -65,8 +65,8 @@ TransferFits fit_ranges(std::span<const TransferPoint> points);
 /// A size at which one way of copying becomes faster than the other.
 struct Crossover {
   double bytes = 0;  ///< estimated size, between measured_below and measured_above, where the ratio of times is 1
-  double low = 0;    ///< lowest and ...
-  double high = 0;   ///< ... highest estimate from the ends of both ratios' intervals
+  double low = 0;    ///< lowest estimate of `bytes` from the ends of the confidence intervals
+  double high = 0;   ///< highest estimate of `bytes` from the ends of the confidence intervals
   double measured_below = 0;        ///< largest size, in bytes, at which the previous winner is certainly faster
   double measured_above = 0;        ///< smallest size, in bytes, at which the new winner is certainly faster
   bool first_faster_above = false;  ///< whether the first way is faster above the crossover, not the second
@@ -85,8 +85,8 @@ struct Comparison {
   double largest = 0;                  ///< largest common size, in bytes
   bool first_faster_at_start = false;  ///< whether the first way is faster at the smallest decided size
   std::vector<Crossover> crossovers;   ///< ascending by size; undecided sizes keep the previous winner
-  Interval factors{1, 1};              ///< over decided sizes: slower time / faster time, least and most
-  double excluded = 0;  ///< over undecided sizes with intervals: the data exclude a larger difference, as a fraction
+  Interval factors{1, 1};              ///< smallest and largest ratio slower time / faster time of the decided sizes
+  double excluded = 0;  ///< largest difference that the intervals of undecided sizes permit, as a fraction
 };
 Comparison compare(std::span<const TransferPoint> a, std::span<const TransferPoint> b);
 
@@ -94,10 +94,10 @@ Comparison compare(std::span<const TransferPoint> a, std::span<const TransferPoi
 struct BreakEven {
   enum class Outcome { pays, never, undecided };
   Outcome outcome = Outcome::undecided;
-  bool equal = false;   ///< for outcome never: both copies are equally fast; else the fast ones are slower
+  bool equal = false;   ///< for outcome never: whether both copies are equally fast; if not, fast ones are slower
   bool sampled = true;  ///< false if the outcome is undecided because of too few samples for an interval
-  double copies = 0;    ///< number of copies by the medians if the setup pays: an integer, at least 1
-  Interval range{};     ///< of `copies`, from the intervals of setup and both copies
+  double copies = 0;    ///< if the setup pays: number of copies according to the medians; an integer, at least 1
+  Interval range{};     ///< range of `copies` from the intervals of the setup and both copies
 };
 /// Returns when the setup pays off. Arguments in seconds; a negative setup cost counts as 0.
 BreakEven break_even(const Estimate& setup, const Estimate& slow_copy, const Estimate& fast_copy);
