@@ -73,7 +73,7 @@ std::string prefix(const Labels& labels) {
 }
 
 /// Returns the difference that the measurement rules out, for example "; a difference of more than 3.1 % is ruled out";
-/// empty if there is no such bound. For paths between which no difference was found.
+/// empty if there is no such bound. Used if no difference between the paths was found.
 std::string excluded_text(double excluded) {
   return excluded > 0 && std::isfinite(excluded)
              ? fmt::format("; a difference of more than {} is ruled out", format_percent(excluded))
@@ -214,7 +214,7 @@ model::Comparison compared(const ComparedWay* a, const ComparedWay* b) {
 
 bool belong_together(const model::Comparison& c) { return c.sizes > 0 && c.factors.high <= kSmall; }
 
-/// Puts each path into the first class in which it belongs together with every member, or into a new class.
+/// Puts each path into the first class all of whose members are about as fast (kSmall), or into a new class.
 std::vector<Class> classes_of(const Class& all) {
   std::vector<Class> classes;
   for (const ComparedWay* e : all) {
@@ -276,8 +276,8 @@ std::string spread_text(const Class& members, const std::string& where) {
   return fmt::format("differences found are at most {} {}", format_percent(spread.factor - 1), where);
 }
 
-/// A range of consecutive sizes. At all sizes of it with a decided relation, one class is faster than the other, or at
-/// all of them it is slower.
+/// A range of sizes in which one class is always faster than the other, or always slower. The range may contain sizes
+/// with Relation::undecided.
 struct SizeRange {
   Relation relation;
   Interval factors;
@@ -440,7 +440,7 @@ void add_pairs(const std::vector<ComparedWay>& group, std::string_view axis, std
     findings.back().detail = group.size() > 2;
   };
   for (std::size_t i = 1; i < group.size(); ++i) add(group.front(), group[i], true);
-  // Sentences for all pairs of similar paths would be too many, so neighbours get one only if they differ.
+  // Findings for all pairs would be too many. So neighbours get a finding only if they differ.
   for (std::size_t i = 2; i < group.size(); ++i) add(group[i - 1], group[i], false);
 }
 

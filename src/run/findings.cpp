@@ -54,7 +54,7 @@ bool conclude_anew(std::span<const Scenario* const> scenarios, Report& report) {
     return true;
   } catch (const std::bad_alloc&) {
     throw;
-  } catch (const std::exception&) {  // a result lacks what its scenario needs, or its scenario does not allow its case
+  } catch (const std::exception&) {  // a result lacks data, or has a case that its scenario forbids
     return false;
   }
 }
@@ -65,7 +65,7 @@ void refuse_unusable(std::span<const Scenario* const> scenarios, std::span<const
     conclude_from(scenarios, results);
   } catch (const std::bad_alloc&) {
     throw;
-  } catch (const std::exception& error) {  // may also be a case that its scenario does not allow
+  } catch (const std::exception& error) {  // a result lacks data, or has a case that its scenario forbids
     throw InputError(fmt::format("{}: {}; run its command again", file, error.what()));
   }
 }
@@ -227,7 +227,7 @@ std::string name_of(const Case& c, std::span<const std::string> axes) {
 
 namespace {
 
-/// Whether two of the cases that have this axis differ in its value. A case may lack it because of another axis.
+/// Whether two cases have different values of this axis. Cases without the axis are ignored.
 bool differs_in_metric(std::span<const Case* const> cases, const std::string& axis) {
   const Case::Param* first = nullptr;
   for (const Case* c : cases) {

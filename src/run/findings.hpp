@@ -44,7 +44,7 @@ std::vector<std::vector<const Result*>> grouped(std::span<const Result* const> r
 std::vector<Finding> conclude(std::span<const Scenario* const> scenarios, std::span<const Result> results);
 
 /// Replaces the report's findings by new conclusions from its results. Returns false and changes nothing if results
-/// lack data that a scenario needs. Also returns false for findings of `tune`, which results alone do not give.
+/// lack data that a scenario needs, or if the report has findings of `tune`, which need more than the results.
 bool conclude_anew(std::span<const Scenario* const> scenarios, Report& report);
 
 /// Throws InputError, naming the file, if its results lack data that conclusions need. Call this before a run resumes

@@ -11,7 +11,7 @@
 
 namespace xferbench {
 
-/// A deterioration between the readings before and after a case, or a condition that slowed the GPU down in the second.
+/// A reason to distrust a case: a value got worse between the readings before and after, or the GPU was slowed down.
 struct HealthChange {
   std::string flag;      ///< flag for the case's measurements, such as "pcie-replays" or "throttle-hw-thermal"
   std::string sentence;  ///< sentence for the user: what changed, in numbers, and what to do

@@ -164,7 +164,6 @@ bool has_samples(const Result& result) {
          std::ranges::all_of(result.measurements, [](const Measurement& m) { return !m.samples.empty(); });
 }
 
-/// Returns the devices that take part in the case.
 std::vector<Device*> devices_of(const PlannedCase& planned, const Machine& machine) {
   std::vector<Device*> devices;
   const Environment& environment = machine.device().capabilities().environment;
@@ -185,15 +184,14 @@ std::optional<SkipReason> skip_reason_now(const PlannedCase& planned, const RunC
   if (bench.stopped()) return SkipReason::unavailable(std::string(kNotBegun));
   for (Device* device : devices_of(planned, bench.machine)) {
     if (device->usable()) continue;
-    // If other ranks wait for this rank, the scenario must run, because it is what tells them of the failure.
+    // If other ranks wait for this rank, the scenario must run, because the scenario tells them of the failure.
     const bool awaited = planned.scenario->descriptor().needs_ranks && bench.fleet != nullptr;
     return awaited ? std::nullopt : std::optional(SkipReason::unavailable(std::string(kDeviceLost)));
   }
   return skip_reason(planned, bench.machine, bench.verify);
 }
 
-/// Runs a case once, with the share of samples that `bench.policy` has for this pass. An exception fails only this
-/// case.
+/// Runs one turn of a case. After an exception, the result has status failed; other cases are not affected.
 Result attempt(const PlannedCase& planned, const RunContext& bench) {
   Result result(planned.config);
   const Environment& environment = bench.device.capabilities().environment;

@@ -44,7 +44,7 @@ struct RunObserver {
   std::function<void(std::size_t index, std::size_t turn)> begin;
   /// Called after a turn of a case with its samples so far. Before the last turn, the result is marked as interrupted.
   std::function<void(std::size_t index, const Result& result)> done;
-  /// Whether done() stores the results. If so, the run frees each result after its last turn, and run() returns none.
+  /// Whether done() stores the results. If so, a result is freed after the last turn of its case; run() returns none.
   bool keeps = false;
 };
 
@@ -58,11 +58,10 @@ class InterleavedRuns {
   InterleavedRuns(std::span<const PlannedCase> cases, const RunContext& bench, const RunObserver& observer,
                   std::size_t turns);
 
-  /// Runs all turns of all cases and returns the results in order; none if RunObserver::keeps.
+  /// Runs all turns of all cases and returns the results in order. Returns none if RunObserver::keeps is set.
   std::vector<Result> run();
   /// Runs one turn of case `i`. If it is interrupted, the case keeps the samples of earlier turns.
   void visit(std::size_t i, std::size_t turn);
-  /// Returns the result of case `i` so far.
   [[nodiscard]] const Result& result(std::size_t i) const { return *results_[i]; }
 
  private:

@@ -40,7 +40,7 @@ struct MemoryNeeds {
 /// The GPUs of a run. Scenarios use it to choose GPUs before anything is measured.
 struct GpusOfRun {
   const Environment& environment;  ///< description of the opened machine
-  bool asked_for = false;          ///< the user gave --gpus; if not, other scenarios may be why several GPUs are open
+  bool asked_for = false;          ///< whether the user gave --gpus; if not, other scenarios may need some of the GPUs
   int ranks = 1;                   ///< number of MPI processes that measure together
 
   [[nodiscard]] std::size_t count() const { return environment.gpu_count(); }
@@ -48,9 +48,9 @@ struct GpusOfRun {
   [[nodiscard]] std::vector<int> numbers() const { return environment.gpu_numbers(); }
 };
 
-/// Returns the positions of GPUs among the run's GPUs, without numbers that the run does not use.
+/// Returns the positions of the GPUs with these numbers among the run's GPUs. Ignores GPUs that the run does not use.
 std::vector<std::size_t> places_of(std::span<const int> numbers, const Environment& environment);
-/// Returns the devices with these GPU numbers, without numbers that the run does not use.
+/// Returns the devices with these GPU numbers. Ignores GPUs that the run does not use.
 std::vector<Device*> devices_of(std::span<const int> numbers, const Machine& machine);
 /// Returns why a case on these GPUs cannot run (the run does not use one of them); nothing if it can.
 std::optional<SkipReason> missing_gpus(std::span<const int> numbers, const Environment& environment);
@@ -83,7 +83,7 @@ std::array<Series, N> first_n(std::vector<Series> series) {
 /// Cache of values that are measured once per run and used by several cases.
 class Memo {
  public:
-  /// Returns what `make` returned at the first call with this key. The type must be the same for each call.
+  /// Returns what `make` returned at the first call with this key. All calls with one key must have the same T.
   template <class T>
   const T& remember(const std::string& key, const std::function<T()>& make) {
     auto found = values_.find(key);
@@ -129,8 +129,8 @@ struct RunContext {
   /// Samples the regions of the case and adds the samples of earlier turns. Throws FailedCheck if a result is wrong.
   std::vector<Series> sample(std::vector<Region> regions, const SamplingPolicy& wanted) const;
   std::vector<Series> sample(std::vector<Region> regions) const { return sample(std::move(regions), policy); }
-  /// Like sample() for a vector, but returns an array for structured bindings. No region may be same_batch, so that
-  /// each gives one series.
+  /// Like sample() for a vector, but returns an array for structured bindings. No region may have same_batch set, so
+  /// that each region gives exactly one series.
   template <std::size_t N>
   std::array<Series, N> sample(const std::array<Region, N>& regions, const SamplingPolicy& wanted) const {
     return first_n<N>(sample(std::vector(regions.begin(), regions.end()), wanted));
@@ -164,7 +164,7 @@ std::span<const MetricDeclaration> wall_metrics();
 MetricDeclaration time_to_result();
 inline constexpr const char* kTimeToResult = "to_result";
 
-/// Declares the parts of regions that use several devices (kGpuTime and following in measure/region.hpp).
+/// Declares the parts of regions that use several devices (kGpuTime, kGpuEnd, kSinceOpening).
 std::span<const MetricDeclaration> several_gpus_metrics();
 
 /// Declares what trace_region() adds to a result.
@@ -194,9 +194,9 @@ class Scenario : NonCopyable {
   /// Returns the concrete cases that a case stands for on a machine with these GPUs, for example if the value of an
   /// axis is "all". Returns the case itself if it does not depend on the machine, or the machine lacks what it needs.
   [[nodiscard]] virtual std::vector<Case> expand(const Case& c, const GpusOfRun&) const { return {c}; }
-  /// Returns the positions of a case's GPUs among the run's; other GPUs need not work. By default only the first.
+  /// Returns the positions, among the run's GPUs, of the GPUs that the case uses. By default only the first GPU.
   [[nodiscard]] virtual std::vector<std::size_t> takes_part(const Case&, const Environment&) const { return {0}; }
-  /// Whether a case measures only the link, only the GPU, or both. In a fleet, it tells a slow GPU from a slow link.
+  /// Whether a case measures only the link, only the GPU, or both. With this, a fleet tells slow GPUs from slow links.
   [[nodiscard]] virtual DataPath data_path(const Case&) const { return DataPath::mixed; }
 
   /// Measures and verifies one case. Adds to `result` as early as possible, so that measurements before an error are

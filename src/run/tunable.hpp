@@ -47,16 +47,16 @@ class Tunable : NonCopyable {
  public:
   virtual ~Tunable() = default;
 
-  /// Returns a reason why the device cannot run the case that only the device itself can tell; nothing if it can run. A
-  /// case with a reason is not searched.
+  /// Returns why the device cannot run the case, if only a query of the device shows this; nothing if it can run. The
+  /// search omits cases that have a reason.
   [[nodiscard]] virtual std::optional<SkipReason> skip_reason(const Case&) const { return std::nullopt; }
   /// Predicts the time of the case in seconds, for RunContext::objective. The order of predictions matters more than
   /// their scale, because the search corrects the predictions of each family() by measured times.
   [[nodiscard]] virtual double predict(const Case&) const = 0;
   /// Returns how many passes of the case fit behind one closed gate together; at least one.
   [[nodiscard]] virtual unsigned most_behind_gate(const Case&) const { return RegionTimer::most_behind_gate(1, 1); }
-  /// Makes all later samples of candidates means of this many passes; predictions and reference measurements must
-  /// match. Called at most once, before the first candidate is prepared. Without a call, a sample is one pass.
+  /// Tells how many passes each later sample of a candidate has (by default one). From then on, predictions and
+  /// reference measurements must be for samples of that many passes. Called at most once, before the first prepare().
   virtual void repeat_passes(unsigned) {}
   /// Repeats the reference measurements with which candidates are compared; the fastest repetition counts. Called
   /// before and after the last round, because the machine may have been busier at the beginning.
@@ -79,7 +79,7 @@ class Tunable : NonCopyable {
   [[nodiscard]] virtual std::vector<Measurement> stages() const = 0;
 };
 
-/// Throws UsageError unless all cases have the same values of these axes, which define the work. For implementations.
+/// Throws UsageError unless all cases have the same values of these axes, which define the work. Scenarios call this.
 void require_same_work(std::span<const Case> cases, std::span<const std::string_view> axes);
 
 }  // namespace xferbench

@@ -41,7 +41,8 @@ struct TuneSummary {
   std::vector<TuneCandidate> contestants;  ///< configurations that have samples
   std::size_t failed = 0;                  ///< number of configurations that failed
   TuneAccount account{};
-  Objective objective = Objective::device;             ///< the time that was minimized, which all times here measure
+  /// Which time was minimized. All times of the contestants are of this kind.
+  Objective objective = Objective::device;
   std::function<std::string(const Case&)> command_of;  ///< returns the command line that runs a case by itself
 };
 

@@ -23,7 +23,6 @@ std::optional<SkipReason> skip_reason_of_tune(const PlannedCase& planned, std::o
 std::vector<Case> feasible(std::span<const PlannedCase> cases, Machine& machine, bool verify,
                            std::optional<std::uint64_t> limit);
 
-/// Progress of a running `tune`.
 struct TuneProgress {
   std::size_t measured = 0;    ///< number of measured configurations
   std::size_t most = 0;        ///< maximum number of configurations that the search will measure

@@ -163,7 +163,7 @@ class Judgement {
     // A wait has returned, so the work submitted before the previous check may be finished.
     if (now.waits != last_.waits) settled_ = last_.expected;
     busy_ = now.inside || polling;
-    // A short pause between two event queries still counts as polling. After a longer one the wait starts anew.
+    // A short pause between two event queries still counts as polling. After a longer one, waited_ restarts at 0.
     idle_ = busy_ ? 0 : idle_ + passed;
     if (idle_ > kBetweenPolls) waited_ = 0;
     last_ = now;

@@ -1,4 +1,4 @@
-// The watchdog: detects a device that no longer answers. The program itself cannot, as it is blocked in a call.
+// The watchdog: a thread that detects a device that no longer answers, because threads inside device calls are blocked.
 #pragma once
 
 #include <array>
@@ -46,11 +46,11 @@ class CallCounters final : public CallObserver {
 
   /// Sums of the counters of all threads.
   struct Totals {
-    std::uint64_t progress = 0;  ///< calls entered or left; event queries count only if the event had finished
+    std::uint64_t progress = 0;  ///< number of call begins and ends; of event queries, only those of finished events
     std::uint64_t polls = 0;     ///< number of event queries
     std::uint64_t waits = 0;     ///< number of waits for device work that have returned
     double expected = 0;         ///< expected duration of all submitted work, in seconds
-    bool inside = false;         ///< whether a thread is inside a call; its kind is `kind`
+    bool inside = false;         ///< whether any thread is inside a call; `kind` is then the kind of that call
     CallKind kind{};
   };
   [[nodiscard]] Totals totals() const;
@@ -76,8 +76,8 @@ class CallCounters final : public CallObserver {
   std::vector<Counters> places_;
 };
 
-/// Raises an alarm if the device is stuck: a thread is inside a device call, or polls an event, and for too long no
-/// call was entered and none returned with news. Host work outside of device calls may take any time. Time in which the
+/// Raises an alarm if the device is stuck: a thread is inside a device call or polls an event, but for too long no call
+/// has begun or ended and no event has finished. Host work outside of device calls may take any time. Time in which the
 /// whole process was stopped (Ctrl-Z) does not count.
 class Watchdog {
  public:
