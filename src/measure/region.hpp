@@ -200,7 +200,7 @@ class RegionTimer {
   Event start_;
   Event stop_;
   Event forked_;
-  std::vector<Event> joined_;  // one per stream; the root stream's is recorded only if Region::per_stream is set
+  std::vector<Event> joined_;  // one per stream; that of the root is recorded only if Region::per_stream is set
   std::vector<DeviceStreams> devices_;  // one per device, the root device first; empty if there is only one device
   Gate gate_;
 };

@@ -17,8 +17,8 @@ struct ChunkRules {
   /// Size ratio of consecutive rounds while chunks grow, and its inverse while they shrink; above 1. A producer that is
   /// c times as fast as its consumer keeps the consumer busy if the ratio is at most c.
   double taper = 2;
-  bool grow = false;    ///< start with chunks of `least` elements
-  bool shrink = false;  ///< limit each chunk so that rounds of shrinking chunks can follow
+  bool grow = false;    ///< whether chunks start at `least` elements and grow to `most`
+  bool shrink = false;  ///< whether chunks shrink to `least` elements toward the end
 };
 
 /// Returns chunks that cover `elements` in order, without gaps. All but the last are whole pages; none is empty.

@@ -91,7 +91,7 @@ class Schedule {
     return costs_.copy_engines < 2 ? 0 : h.copy_to_copy;  // a single copy engine needs no handoff between its copies
   }
 
-  /// Returns the earliest start of a stage's next operation; kNever if a dependency has not ended or none is left.
+  /// Returns the earliest start of a stage's next operation; kNever if a dependency has not ended or no chunk is left.
   [[nodiscard]] double ready(Stage stage) const {
     const std::size_t i = ends_[stage].size();
     if (i >= arrangement_.chunks.size() || engines_[stage].running()) return kNever;

@@ -21,7 +21,7 @@ PassCost cost_of(double StageSeconds::*stage, const StageTimes& t) {
   c.per_operation = std::min(c.per_operation, whole);
   double elapse = 0;
   if (t.small_bytes > 0 && t.small_bytes < t.bytes) {
-    // Both times include one pass and one operation; the rest is proportional to the number of bytes.
+    // Both times include the fixed costs of one pass and one operation; the rest is proportional to the bytes.
     const double ratio = t.small_bytes / t.bytes;
     elapse = (t.small.*stage - c.per_operation - ratio * (whole - c.per_operation)) / (1 - ratio);
     elapse = std::clamp(elapse, 0.0, whole - c.per_operation);

@@ -84,7 +84,7 @@ struct Comparison {
   double smallest = 0;                 ///< smallest common size, in bytes
   double largest = 0;                  ///< largest common size, in bytes
   bool first_faster_at_start = false;  ///< whether the first way is faster at the smallest decided size
-  std::vector<Crossover> crossovers;   ///< ascending by size; undecided sizes keep the previous winner
+  std::vector<Crossover> crossovers;   ///< ascending by size; each lies between two decided sizes
   Interval factors{1, 1};              ///< smallest and largest ratio slower time / faster time of the decided sizes
   double excluded = 0;  ///< largest difference that the intervals of undecided sizes permit, as a fraction
 };

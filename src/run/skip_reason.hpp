@@ -8,7 +8,7 @@ namespace xferbench {
 
 struct SkipReason {
   enum class Kind {
-    meaningless,  ///< values contradict each other; silently left out if they come from a product of axis values
+    meaningless,  ///< values contradict each other; a case from a product of axis values is silently left out
     impossible,   ///< no device can run the case, or memory does not suffice; an error if this holds for every case
     unavailable,  ///< this device cannot run the case, or not now; the result has status skipped and this reason
   };
