@@ -18,10 +18,10 @@ using Operation = xferbench_mpi_operation;
 /// State of MPI in this process. MPI can be started and ended only once.
 struct State {
   bool started = false;  // this plug-in has started MPI and not ended it yet
-  /// A communicator of its own, so that messages of other code in this process are never received here.
+  /// A duplicate of MPI_COMM_WORLD, so that messages of other code in this process are never received here.
   MPI_Comm ranks = MPI_COMM_NULL;
   xferbench_mpi_numbers mine{0, 1, 0, 1, 0};
-  /// Error code of this plug-in, which means that the MPI library does not support threads.
+  /// Error code that initialise() returns if the MPI library does not support threads.
   int one_thread_only = MPI_SUCCESS;
   char library[64] = "MPI";
 };
@@ -136,8 +136,8 @@ void keep(Operation& one, MPI_Request request) { std::memcpy(&one.request, &requ
 
 bool countable(std::size_t count) { return count <= INT_MAX; }
 
-/// Begins an operation on `count` items. `begin` calls MPI and stores the request. If that fails, the operation counts
-/// as ended.
+/// Begins an operation on `count` items. `begin` calls MPI and stores the request. If this call fails, the operation is
+/// marked as ended.
 template <typename Begin>
 int begun(Operation& one, std::size_t count, Begin begin) {
   if (!countable(count)) return MPI_ERR_COUNT;
@@ -231,9 +231,9 @@ int test(Operation* operation, int* done) {
   return error;
 }
 
-/// Cancels a receive for which no message has arrived. Collective operations can be neither cancelled nor freed (MPI
-/// 4.0, 6.12), and MPI still reads the memory of a freed send. Both are therefore left as they are, and their counts
-/// are never freed.
+/// Cancels a receive for which no message has arrived. Leaves other operations as they are: collective ones can be
+/// neither cancelled nor freed (MPI 4.0, 6.12), and MPI still reads the memory of a freed send. The counts of a gather
+/// are then never freed.
 void release(Operation* operation) {
   if (operation->ended != 0 || operation->receives == 0 || !state().started) return;
   MPI_Request request = request_of(*operation);

@@ -1,4 +1,4 @@
-/* The program's interface to MPI: a table of C functions exported by a shared library, one library for each MPI.
+/* The program's interface to MPI: a table of C functions exported by a shared library, one for each MPI implementation.
  * The program itself is not linked with MPI.
  *
  * Only one thread at a time may call these functions. Those that return int return 0 or an MPI error code, which
@@ -21,8 +21,8 @@ extern "C" {
 
 enum xferbench_mpi_reduction { XFERBENCH_MPI_MAX = 0, XFERBENCH_MPI_SUM = 1 };
 
-/* An operation in progress. The caller owns the memory, so that small messages need no allocation, but must neither
- * copy it nor use its members. It ends with test() or release(). */
+/* An operation in progress. The caller provides this structure, so that small messages need no allocation, but must
+ * neither copy it nor use its members. The operation ends with test() or release(). */
 typedef struct xferbench_mpi_operation {
   union {
     void* pointer;
@@ -67,7 +67,7 @@ typedef struct xferbench_mpi_table {
   /* Sets `done` to 1 if the operation has ended, else to 0. Returns the operation's error. */
   int (*test)(xferbench_mpi_operation* operation, int* done);
   /* Gives up an operation: the structure may be reused, but the memory that the operation uses must stay valid. Does
-   * nothing to one that has ended. */
+   * nothing if the operation has ended. */
   void (*release)(xferbench_mpi_operation* operation);
 } xferbench_mpi_table;
 

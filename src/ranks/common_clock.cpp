@@ -14,14 +14,14 @@ constexpr int kFirstRoundTrips = 100;
 constexpr int kLaterRoundTrips = 10;
 constexpr int kFewestRoundTrips = 3;
 constexpr double kLongest = 0.05;         // seconds; after that, learn() begins no further round trip
-constexpr std::size_t kMostOffsets = 64;  // oldest ones are dropped: they say little about the current drift
+constexpr std::size_t kMostOffsets = 64;  // older offsets are dropped, because they say little about the current drift
 
-/// A measured clock offset, relative to the newest one: `x` is its time and `y` its offset, both in seconds. Small
-/// differences keep the precision that large numbers would lose.
+/// A measured clock offset: `x` is the time and `y` the offset, both in seconds and relative to the newest measurement.
+/// Small differences have smaller rounding errors than clock readings.
 struct Point {
   double x = 0;
   double y = 0;
-  double doubt = 0;   // seconds: uncertainty of the offset, plus the largest effect of drift changes since then
+  double doubt = 0;   // seconds: uncertainty of the offset, plus the largest effect of later changes of the drift
   double weight = 0;  // weight in the fit; all weights add up to 1
 };
 
@@ -41,8 +41,8 @@ std::vector<Point> points_of(std::span<const ClockOffset> offsets) {
 
 }  // namespace
 
-/// Each result of the least-squares fit (offset and drift) is a weighted sum of the measured offsets. So its error is
-/// at most the sum of their uncertainties, each times the magnitude of its weight.
+/// Each result of the least-squares fit (offset and drift) is a weighted sum of the measured offsets. So the error of a
+/// result is at most the sum of the offsets' uncertainties, each multiplied by the magnitude of its weight.
 ClockLine line_through(std::span<const ClockOffset> offsets) {
   const ClockOffset& newest = offsets.back();
   ClockLine line{newest.at, newest.offset, 0, newest.uncertainty, kLargestDrift};
@@ -108,9 +108,9 @@ void CommonClock::learn(int teacher, const Timeout& timeout) {
   add(best);
 }
 
-/// Measures the offset by one question to the teacher and its answer. The teacher reads its clock at an unknown time in
-/// between, so the middle of that time is wrong by at most half the round trip. The uncertainty also includes the drift
-/// during the round trip and rounding errors.
+/// Sends a question to the teacher and receives the teacher's clock reading. The reading was taken at an unknown time
+/// of the round trip, so assuming its middle is wrong by at most half the round trip. The uncertainty also includes the
+/// drift during the round trip and rounding errors.
 ClockOffset CommonClock::round_trip(int teacher, bool last, const Timeout& timeout) {
   const std::string what = "synchronising clocks with rank " + std::to_string(teacher);
   question_ = {last ? 1.0 : 0.0};

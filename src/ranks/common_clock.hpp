@@ -14,8 +14,8 @@
 
 namespace xferbench {
 
-/// Largest drift between two clocks, in seconds per second: each may be wrong by 100 ppm, as the worst crystal
-/// oscillators are, and the rest is a margin.
+/// Largest drift between two clocks, in seconds per second. Each clock may be wrong by 100 ppm, as the worst crystal
+/// oscillators are; the other 50 ppm are a margin.
 inline constexpr double kLargestDrift = 250e-6;
 /// Largest deviation of the drift between two clocks from its mean, in seconds per second. The rate of each clock
 /// varies by at most 0.1 ppm over all time scales, as Veitch, Ridoux and Korada measured for computer clocks.
@@ -38,7 +38,7 @@ struct ClockLine {
 struct ClockOffset {
   double at = 0;      ///< time of the measurement on the rank's own clock, seconds
   double offset = 0;  ///< common time minus own time, seconds
-  /// Largest error of `offset` in seconds: the teacher's own uncertainty plus half the round trip.
+  /// Largest error of `offset` in seconds: half the round trip, plus the error of the other rank's answer.
   double uncertainty = 0;
 };
 
@@ -78,8 +78,8 @@ class CommonClock {
   HostRuntime& host_;
   ClockLine line_;
   std::vector<ClockOffset> offsets_;
-  std::array<double, 1> question_{};  // 1 in the last question of a synchronisation, else 0
-  std::array<double, 2> answer_{};    // the teacher's common time and its largest error, seconds
+  std::array<double, 1> question_{};  // question to the teacher: 1 if it is the last one of a synchronisation, else 0
+  std::array<double, 2> answer_{};    // answer of the teacher: the common time and its largest error, seconds
 };
 
 }  // namespace xferbench

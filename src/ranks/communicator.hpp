@@ -19,7 +19,7 @@ struct CommunicationError : std::runtime_error {
 
 /// An MPI operation in progress. The memory that the operation reads or writes must live until done() returns true.
 /// Destroying this object earlier abandons the operation. MPI may still access the memory then, so the memory must
-/// never be freed; this is only for a process that is about to end.
+/// never be freed. Abandon an operation only in a process that is about to end.
 class Pending {
  public:
   Pending() = default;

@@ -85,15 +85,15 @@ class Spawning {
   posix_spawnattr_t attributes_{};
 };
 
-/// Waits for a child process and returns its exit status. Kills it after `timeout` seconds. Returns nothing if it was
-/// killed or has no status.
+/// Waits for a child process and returns its exit status. Kills it after `timeout` seconds. Returns nothing if the
+/// child was killed or its status is unknown.
 std::optional<int> wait_for_end(pid_t child, double timeout) {
   const auto begun = ProbeClock::now();
   int status = 0;
   while (true) {
     const pid_t ended = waitpid(child, &status, WNOHANG);
     if (ended == child) return status;
-    // If SIGCHLD is ignored, there is no status.
+    // If this process ignores SIGCHLD, waitpid() fails and the exit status is unknown.
     if (ended < 0 && errno != EINTR) return std::nullopt;
     if (std::chrono::duration<double>(ProbeClock::now() - begun).count() > timeout) break;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
@@ -140,7 +140,7 @@ std::string why_mpi_takes_no_gpu_memory(int gpu, double timeout) {
 }
 
 std::string try_gpu_memory(Communicator& alone, Device& device, double timeout) {
-  constexpr std::size_t kBytes = std::size_t{4} << 20;  // long enough that MPI does not just copy it through a buffer
+  constexpr std::size_t kBytes = std::size_t{4} << 20;  // so large that MPI does not copy the message through a buffer
   constexpr int kTag = 1;
   const HostBuffer host = device.allocate_host(kBytes, HostMemory::pageable);
   const DeviceBuffer source = device.allocate_device(kBytes);

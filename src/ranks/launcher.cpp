@@ -41,8 +41,8 @@ constexpr LauncherNames kHydra{"Hydra", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID
 constexpr LauncherNames kSlurm{"Slurm", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID"};
 
 /// Returns the launch by a Slurm step (srun) with several tasks. Scripts of sbatch and shells of salloc do not count:
-/// they run in special steps, which have the largest 32-bit numbers. sbatch also passes on the variables of the step in
-/// which it was called.
+/// they run in special steps, whose ids are the largest 32-bit numbers. A script may inherit all other variables from
+/// the step that called sbatch, so only the step id tells the difference.
 std::optional<Launch> slurm_step(const Variables& variables) {
   // SLURM_MAX_NORMAL_STEP_ID; numbers from here on are special steps
   constexpr std::uint64_t kFirstOfItsOwn = 0xFFFFFFF0;
@@ -73,13 +73,13 @@ std::optional<Launch> pmix_launch(const Variables& variables) {
 
 /// Returns the launch by a PMIx launcher or by Slurm. Under a PMIx launcher, Slurm's variables describe only the step
 /// of the launcher's daemon, so the PMIx variables count. Slurm also sets the PMIx namespace ("slurm.pmix.JOB.STEP");
-/// then Slurm's own variables count, because they say more.
+/// then Slurm's own variables count, because they include the number of ranks.
 std::optional<Launch> pmix_or_slurm_launch(const Variables& variables) {
   std::optional<Launch> pmix = pmix_launch(variables);
   const bool of_slurm = pmix && std::string_view(variables("PMIX_NAMESPACE")).starts_with("slurm.");
   if (pmix && !of_slurm) return pmix;
   if (std::optional<Launch> step = slurm_step(variables)) return step;
-  // A shell started by srun --pty is the only task of its step, and so is any program started in it.
+  // A program started from a shell of `srun --pty` is the only task of its step, so it is the only rank.
   if (pmix && number<int>(variables, kSlurm.size) == 1) pmix->size = 1;
   return pmix;
 }

@@ -21,7 +21,7 @@ class ModelledNetwork::Modelled final : public Pending {
   Modelled(ModelledNetwork& network, std::vector<PendingPtr> parts, TimesPtr times,
            std::function<double(const Times&)> ends)
       : network_(network), parts_(std::move(parts)), times_(std::move(times)), ends_(std::move(ends)) {
-    std::ranges::reverse(parts_);  // done() takes them from the back, in the order in which they began
+    std::ranges::reverse(parts_);  // done() removes parts from the back, so the first part must be last
   }
 
   ~Modelled() override {

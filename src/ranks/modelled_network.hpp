@@ -24,7 +24,7 @@ namespace xferbench {
 struct NetworkProfile {
   struct Hop {
     double latency = 0;    ///< seconds
-    double bandwidth = 0;  ///< bytes per second that a rank can send, and as many that it can receive
+    double bandwidth = 0;  ///< bytes per second of a rank in each direction (sending and receiving)
   };
   Hop within{0.6e-6, 10e9};  ///< within a node
   Hop between{2e-6, 24e9};   ///< between nodes
@@ -67,8 +67,8 @@ class ModelledNetwork final : public Communicator {
 
  private:
   class Modelled;
-  /// Virtual times in seconds, sent along with an operation's data. `sizes` is used only by gather(): bytes of each
-  /// rank's time.
+  /// Virtual times in seconds, sent along with an operation's data. Only gather() uses `sizes`: number of bytes of the
+  /// time that each rank sends.
   struct Times {
     std::vector<double> values;
     std::vector<std::size_t> sizes{};

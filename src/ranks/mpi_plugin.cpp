@@ -30,10 +30,10 @@ constexpr const char* kHowToGetPlugin =
 
 // --- Finding the plug-in ---------------------------------------------------------------------------------------------
 
-/// Returns the plug-in's function table from a loaded library. Throws UsageError if the library is no plug-in, or one
-/// of another version. The library is never closed, because MPI's threads and handlers use it.
+/// Returns the plug-in's function table from a loaded library. Throws UsageError if the library is no plug-in or has
+/// another version. The library is never closed, because MPI's threads and handlers use it.
 const xferbench_mpi_table& table_in(void* library, const std::string& file) {
-  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): how POSIX hands a function over
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): dlsym() returns a function as void*
   const auto entry = reinterpret_cast<xferbench_mpi_function>(dlsym(library, XFERBENCH_MPI_ENTRY));
   if (entry == nullptr) {
     throw UsageError(fmt::format("{} is not xferbench's plug-in for MPI: it lacks the function {}; {}", file,
@@ -101,7 +101,7 @@ class Table {
     return (functions_.*function)(arguments...);
   }
 
-  /// Count the unfinished operations: one more has begun, or one of them has ended without an error.
+  /// Count the unfinished operations. Call begun() when one has begun, and ended() when it has ended without error.
   void begun() { ++unfinished_; }
   void ended() { --unfinished_; }
   /// Whether an operation has begun but has not ended successfully: it was abandoned or has failed.
@@ -129,7 +129,7 @@ class Rooms {
   }
   void* take(std::size_t bytes) {
     if (free_.empty()) {
-      free_.reserve(++rooms_);  // so that give_back() cannot fail
+      free_.reserve(++rooms_);  // so that give_back() need not allocate
       return ::operator new(bytes);
     }
     void* const room = free_.back();
@@ -253,7 +253,7 @@ std::string describe_mpi() {
   try {
     const xferbench_mpi_table& table = find_table();
     Dl_info place{};
-    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): how POSIX asks for a function's library
+    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): dladdr() takes a function as void*
     const bool known = dladdr(reinterpret_cast<const void*>(table.library), &place) != 0;
     return fmt::format("{}, by {}", table.library(),
                        known && place.dli_fname != nullptr ? place.dli_fname : kPluginFile);

@@ -9,18 +9,18 @@ namespace xferbench {
 
 namespace {
 
-constexpr double kShortestSlack = 20e-6;  // seconds
+constexpr double kShortestSlack = 20e-6;  // seconds; shortest time that a rank adds to the start time it proposes
 constexpr double kLongestSlack = 50e-3;
-constexpr double kSlackShrinks = 0.99;  // the slack shrinks by this factor after each pass in which no rank was late
-constexpr double kTolerance = 5e-6;     // seconds
+constexpr double kSlackShrinks = 0.99;  // slack is multiplied by this after each pass in which no rank was late
+constexpr double kTolerance = 5e-6;     // seconds; a rank that starts a pass later by less than this is not late
 constexpr double kToleratedShare = 0.002;
 constexpr int kMostVoidInARow = 8;
 constexpr int kTrials = 5;
-// During a case, clocks are synchronised again after kUnsynchronised seconds, if their uncertainty is larger than the
-// share kHarmlessShare of a pass.
-constexpr double kUnsynchronised = 25e-3;  // seconds
+// During a case, clocks are synchronised again after kUnsynchronised seconds, if their uncertainty is more than the
+// fraction kHarmlessShare of a pass's duration.
+constexpr double kUnsynchronised = 25e-3;
 constexpr double kHarmlessShare = 0.0025;
-// Wanted ratio of a pass's duration to the clock uncertainty; results with less than half of it get no verdict.
+// Wanted ratio of a pass's duration to the clock uncertainty. A result with less than half of this ratio is not judged.
 constexpr double kPassOverUncertainty = 200;
 constexpr double kLongestWanted = 10e-3;  // upper limit of shortest_pass(), seconds
 
@@ -77,7 +77,7 @@ double RankLockstep::exchange(const std::string& what) {
   } catch (const RankTimeoutError& error) {
     silence_ = error.what();
     return 0;
-  } catch (const CommunicationError& error) {  // MPI may report this for a dead process
+  } catch (const CommunicationError& error) {  // thrown if MPI reports an error, for example because a rank has died
     silence_ = case_ + ": " + what + ": " + error.what();
     return 0;
   }
@@ -153,7 +153,7 @@ void RankLockstep::agree_on_start(double preparation, double length) {
   length_ = length;
   do {
     start_ = ask(Question::start, clock_.now() + preparation + slack_).first;
-  } while (just_synchronised_ && !silence_);  // repeat, because synchronising took time and may have changed the clock
+  } while (just_synchronised_ && !silence_);  // ask again: synchronising took time and may have changed the clock
 }
 
 double RankLockstep::tolerance() const {

@@ -61,7 +61,7 @@ class RankLockstep final : public Lockstep {
   [[nodiscard]] bool agree_on_pass(bool mine) override;
   /// Whether any rank was asked to end, including ranks that do not measure the case, or a rank no longer responds.
   [[nodiscard]] bool interrupted() const override { return signal_ != 0 || silence_; }
-  /// Returns the signal that asked any rank to end; 0 for none. All ranks return the same once all have left a case.
+  /// Returns the signal that asked any rank to end; 0 for none. Once all ranks have left a case, all return the same.
   [[nodiscard]] int signal() const { return signal_; }
   [[nodiscard]] Moments last_pass() const override { return last_; }
 

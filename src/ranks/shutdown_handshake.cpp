@@ -52,13 +52,13 @@ bool all_done(const std::vector<PendingPtr>& operations) {
 
 }  // namespace
 
-/// State of another rank at rank 0: what it has sent so far.
+/// What rank 0 has received from one other rank so far.
 struct ShutdownHandshake::Other {
   Other(Communicator& all, int number) : ranks(all), rank(number) {
     pending = ranks.receive(rank, kSizeTag, value_bytes(size));
   }
 
-  /// Whether the rank has sent the size of its last text, or that it ends without failure.
+  /// Whether the rank has announced its end: it has sent the size of its last text, or kWell.
   [[nodiscard]] bool has_answered() {
     if (!said && pending->done()) said = true;
     return said;
@@ -85,7 +85,7 @@ struct ShutdownHandshake::Other {
 ShutdownHandshake::ShutdownHandshake(Communicator& ranks, std::vector<Neighbour> neighbours, const Timeout& timeout)
     : ranks_(ranks), neighbours_(std::move(neighbours)) {
   connect_ranks(timeout);
-  // All ranks are alive now, so ignore processes that seem dead: they are invisible from here, as in another container.
+  // All ranks are alive now. A process that seems dead is only invisible (in another container): do not watch it.
   std::erase_if(neighbours_, [](const Neighbour& n) { return !is_alive(n.process); });
   if (ranks.rank() == 0) {
     for (int rank = 1; rank < ranks.size(); ++rank) others_.push_back(std::make_unique<Other>(ranks, rank));
@@ -117,7 +117,7 @@ bool ShutdownHandshake::has_answered(int rank) {
   return calling_ == nullptr && rank > 0 && others_.at(static_cast<std::size_t>(rank - 1))->has_answered();
 }
 
-/// Looks for processes on this host that have died, which are those that ended without announcing it.
+/// Looks for ranks on this host that have died: their processes no longer exist, but they have not announced their end.
 void ShutdownHandshake::check_neighbours() {
   constexpr auto kBetween = std::chrono::milliseconds(20);
   const auto now = ShutdownClock::now();
@@ -131,8 +131,8 @@ void ShutdownHandshake::check_neighbours() {
 bool ShutdownHandshake::is_called(Call::Kind kind) { return calling_->done() && call_.kind == kind; }
 
 /// Returns, at rank 0, why the run must end, if another rank has announced its end. Checking a rank costs an MPI call,
-/// and look() is called every 200 us or more often. So each call checks only a share of the ranks, which still checks
-/// all of them several times a second.
+/// and look() is called every 200 us or more often. So each call checks only 1/128 of the ranks; all ranks are still
+/// checked several times a second.
 std::optional<std::string> ShutdownHandshake::reason_from_others() {
   constexpr std::size_t kShares = 128;
   for (std::size_t left = (others_.size() + kShares - 1) / kShares; left > 0; --left) {
@@ -143,12 +143,12 @@ std::optional<std::string> ShutdownHandshake::reason_from_others() {
   return std::nullopt;
 }
 
-/// Returns why this rank must end; nothing if it need not. Checks messages before processes: if rank 0 was stopped for
-/// a while, other ranks may have waited in vain and ended; their processes are then gone, but they did not die.
+/// Returns why this rank must end; nothing if it need not. Checks messages before processes: while rank 0 is suspended,
+/// other ranks may time out and end. Their processes are then gone, but they have not died.
 std::optional<std::string> ShutdownHandshake::reason_to_end() {
   if (calling_) {
     if (is_called(Call::Kind::shutdown)) return "rank 0 has ended the run";
-    // Other processes may have ended regularly, so they are not checked.
+    // The run ends without failure, so a process that no longer exists has not died.
     if (is_called(Call::Kind::well)) return std::nullopt;
   } else if (auto heard = reason_from_others()) {
     return heard;
@@ -192,9 +192,9 @@ void ShutdownHandshake::note_lost_ranks(const std::string& text) {
 }
 
 ShutdownHandshake::FinalReports ShutdownHandshake::collect_texts(double seconds) {
-  // Seconds to wait for texts that ranks send unasked: they name dead ranks, to which nothing should be sent.
+  // Seconds to wait for texts that arrive unasked. They name the dead ranks, to which rank 0 must not send anything.
   constexpr double kSpontaneous = 0.05;
-  constexpr double kForEach = 100e-6;  // seconds added for each rank, because all send to rank 0 at once
+  constexpr double kForEach = 100e-6;  // seconds added to the timeout for each rank, because all send to rank 0 at once
   // Poll every rank each time, because MPI makes progress only when polled.
   const auto count = [&](bool (Other::*question)()) {
     return std::ranges::count_if(others_,

@@ -79,7 +79,7 @@ class ShutdownHandshake {
 
   Communicator& ranks_;
   std::vector<std::unique_ptr<Other>> others_;  // at rank 0: one for each other rank
-  std::size_t next_ = 0;                        // index of the rank in others_ that look() checks next
+  std::size_t next_ = 0;                        // index in others_ of the rank that look() checked last
   std::vector<Neighbour> neighbours_;
   std::vector<int> gone_;
   std::optional<std::string> end_;  // message with which look() throws, once set

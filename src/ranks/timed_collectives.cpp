@@ -126,8 +126,8 @@ std::string broadcast(Communicator& ranks, std::string text, int root, const Tim
 
 namespace {
 
-/// How gather() divides texts among several MPI operations (parts): their number, and the most bytes of each rank in
-/// one of them.
+/// How gather() divides texts among several MPI operations (parts): the number of parts, and the largest number of
+/// bytes that each rank sends in one part.
 struct TextParts {
   std::uint64_t count = 0;
   std::uint64_t of_each = 0;
