@@ -23,7 +23,7 @@ namespace xferbench::check {
 
 namespace {
 
-/// Returns the value of --simulate that gives the report's machine; for a profile file, its path from the command line.
+/// Returns the value of --simulate that gives the report's profile: its name, or the path of the profile file.
 std::string simulated_by(const Report& report) {
   constexpr std::string_view kFlag = "--simulate";
   const std::vector<std::string>& words = report.command;
@@ -34,8 +34,8 @@ std::string simulated_by(const Report& report) {
   return report.environment.profile;
 }
 
-/// Counts the steps of a check and throws if there are too many. Every expectation may visit every case, and a pattern
-/// every letter of a key. Without this limit, files of a few megabytes could keep the program busy for days.
+/// Counts the steps of a check and throws if there are too many. Each expectation may be compared with each case, and a
+/// pattern with each letter of a key. Without this limit, files of a few megabytes could take days.
 class Effort {
  public:
   explicit Effort(const std::string& source) : source_(source) {}
@@ -105,8 +105,8 @@ bool meets_all(const Expectation& e, const Result& result, Effort& effort) {
   return std::ranges::all_of(e.where, [&](const Condition& condition) { return meets(result, condition, effort); });
 }
 
-/// The cases of a run, indexed by key. Expectations that were derived from runs name single cases, and there may be
-/// thousands of both.
+/// The cases of a run, indexed by key. The index keeps the check fast if there are thousands of cases and as many
+/// expectations that name one case each.
 class Cases {
  public:
   explicit Cases(const std::vector<Result>& results) {
@@ -115,7 +115,7 @@ class Cases {
       by_key_[result.config.key()].push_back(&result);
     }
   }
-  /// Returns the cases to check against the expectation: all, or only those with its key if it names one.
+  /// Returns the cases to compare with the expectation: all cases, or if it names a key, only the cases with that key.
   [[nodiscard]] const std::vector<const Result*>& near(const Expectation& e) const {
     const bool is_pattern = e.cases.find_first_of("*?") != std::string::npos;
     if (e.cases.empty() || is_pattern) return all_;
@@ -156,8 +156,8 @@ std::optional<Metric> number_of(const Result& result, const Expectation& e) {
   return metric == nullptr ? std::nullopt : std::optional(*metric);
 }
 
-/// Returns the number of which a limit is a share. `name` is "link" (PCIe bandwidth in the direction of the case, else
-/// h2d), "memory" (GPU memory bandwidth), or another number of the case.
+/// Returns the number to which a relative limit refers. `name` is "link" (PCIe bandwidth in the direction of the case,
+/// else h2d), "memory" (GPU memory bandwidth), or another number of the case.
 std::optional<Metric> whole_of(const std::string& name, const Result& result, const Environment::Gpu& gpu) {
   if (name == "link") {
     const model::PcieLimits link = model::pcie_limits(gpu.pcie);
@@ -219,7 +219,7 @@ class Judge {
   /// names GPUs, because several GPUs together would meet any limit of one.
   [[nodiscard]] bool is_about(const Result& result) const {
     effort_.spend(1);
-    // the second round repeats only cases in which a rank looked slow
+    // ignore the second round of a fleet: it repeats only cases in which a rank looked slow
     if (result.in_fleet && result.in_fleet->round > 1) return false;
     if (result.config.has(kGpusOfCase) && !names_gpus(e_)) return false;
     return (e_.cases.empty() || effort_.matches(e_.cases, result.config.key())) &&
@@ -256,7 +256,7 @@ class Judge {
     }
   }
 
-  /// Throws UsageError for a condition that no value of a numeric axis can meet, which would exclude cases.
+  /// Throws UsageError if a condition allows a word as the value of a numeric axis, because no case has such a value.
   void refuse_conditions(const Result& result) const {
     for (const auto& [axis, any_of] : e_.where) {
       effort_.spend(result.config.params().size());
@@ -423,8 +423,8 @@ class Judge {
   std::vector<const Result*> lacking_;  // cases that match but lack the number
 };
 
-/// Throws UsageError for a limit in an unknown unit. No number could be compared with such a limit, so it would seem to
-/// hold if its case was not measured.
+/// Throws UsageError for a limit in an unknown unit. Without this check, the mistake would go unnoticed if no case of
+/// the expectation was measured.
 void refuse_unknown_units(const Expectations& expectations, const Report& report, Descriptors scenarios) {
   std::vector<std::string> known = units_of_limits();
   std::set<std::string> declared;

@@ -19,7 +19,7 @@ namespace xferbench::check {
 enum class Verdict {
   holds,
   fails,
-  no_case,       ///< no case has the number, although one must
+  no_case,       ///< no case has the number, although a case matches or is required
   not_measured,  ///< no case matches, and the expectation is optional
 };
 constexpr auto texts_of(Verdict) {
@@ -35,7 +35,7 @@ struct Row {
   std::optional<Metric> limit;  ///< limit that decides the verdict, in the unit of the number
   /// distance of the number from the limit as a fraction of the limit; negative: the number violates it
   std::optional<double> margin;
-  /// key of the case that decides the verdict, in fleets with concurrency and rank; empty for a median
+  /// key of the case that decides the verdict, followed by concurrency and rank in fleets; empty for a median
   std::string key;
   std::string place{};    ///< in fleets: GPU and host of that case
   std::size_t cases = 0;  ///< number of cases that were judged

@@ -129,7 +129,7 @@ class ScenarioFlags {
     return !gpus_.empty();
   }
 
-  /// If `axis` is used only with some values of another axis, and the default of that one is not among them, sets it.
+  /// If `axis` needs certain values of another axis, sets the other axis to such a value unless its default is one.
   bool provide_for(const Axis& axis) {
     if (axis.only_with_axis.empty()) return true;
     const Axis* other = scenario_.axis(axis.only_with_axis);

@@ -23,9 +23,9 @@ namespace {
 
 // probability that at least one limit of a file fails although nothing has changed
 constexpr double kFalseAlarms = 0.05;
-constexpr double kWeight = 4;     // degrees of freedom of the assumed spread, and of the common spread in a single case
+constexpr double kWeight = 4;     // degrees of freedom of the assumed spread and of the spread common to all cases
 constexpr double kCertain = 1e6;  // degrees of freedom of a spread that is assumed to be known exactly
-// least relative margin; runs that agree better only show that their clock is coarse
+// least relative margin between a limit and the worst run; runs differ less only if their clock is coarse
 constexpr double kLeastMargin = 1e-3;
 
 double mean_of(const LogsOfCase& logs) {

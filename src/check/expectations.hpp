@@ -48,8 +48,8 @@ constexpr auto texts_of(Aggregate) { return std::to_array<std::string_view>({"ev
 enum class Statistic { median, p90, p99, min, max };
 constexpr auto texts_of(Statistic) { return std::to_array<std::string_view>({"median", "p90", "p99", "min", "max"}); }
 
-/// Name of the case parameter with the GPUs that --gpus chose, for cases that use several GPUs at once and whose
-/// scenario has no axis for them.
+/// Name of the case parameter that stores the GPUs chosen by --gpus. Only cases on several GPUs have the parameter, and
+/// only if their scenario has no axis for GPUs.
 inline constexpr std::string_view kGpusOfCase = "gpus";
 
 struct Expectation {

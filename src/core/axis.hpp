@@ -50,9 +50,9 @@ struct Axis {
   double min = 1;                      ///< smallest legal number; for AxisKind::time in units of `unit`
   double max = 1e18;                   ///< largest legal number, in the unit of `min`
   double unit = 1;                     ///< for AxisKind::time: the unit of stored values, in seconds
-  /// another axis for the same quantity; it is left out if this axis's flag is given, and giving both is an error
+  /// another axis for the same quantity; cases lack it if the flag of this axis is given; giving both flags is an error
   std::string alternative_to{};
-  /// another axis; a case has this axis only if that one has a value of `only_with_values`
+  /// name of another axis; a case has this axis only if the other axis has one of `only_with_values`
   std::string only_with_axis{};
   std::vector<std::string> only_with_values{};  ///< if empty, any value
 };
@@ -62,8 +62,8 @@ inline std::string flag_of(const Axis& axis) { return "--" + (axis.flag.empty() 
 /// Returns the names of the flag as CLI11 expects them, with the older name if there is one: "--location,--lies-in".
 inline std::string flag_names(const Axis& axis) { return flag_of(axis) + (axis.flag.empty() ? "" : ",--" + axis.name); }
 
-/// Returns the axis `dependent`, changed so that only cases have it in which `axis` has one of `values`. If `values` is
-/// empty, any value of `axis` is enough.
+/// Returns the axis `dependent`, restricted to cases in which `axis` has one of `values`. If `values` is empty, `axis`
+/// may have any value.
 inline Axis only_with(std::string axis, std::vector<std::string> values, Axis dependent) {
   dependent.only_with_axis = std::move(axis);
   dependent.only_with_values = std::move(values);
@@ -88,7 +88,7 @@ inline Axis gpus_axis(std::string name, std::vector<std::string> words, Axis res
   rest.choices = std::move(words);
   return rest;
 }
-/// Returns the GPU numbers in a value of such an axis; "0+3" gives 0 and 3. Empty if the value is a word.
+/// Returns the GPU numbers in a value of a `gpus` axis; "0+3" gives 0 and 3. Empty if the value is a word.
 std::vector<int> gpu_numbers(std::string_view value);
 /// Joins GPU numbers to a text; the inverse of gpu_numbers().
 std::string gpus_text(std::span<const int> numbers, char joined_by = '+');
@@ -117,7 +117,7 @@ class Case {
 
   /// Appends a parameter and adds it to the key. Each axis may be set only once.
   void set(const Axis& axis, Value value);
-  /// Returns a copy in which `instead` replaces the parameter `axis`. It replaces words such as `all` by the real GPUs.
+  /// Returns a copy with `instead` in place of the parameter `axis`, for example with GPU numbers in place of `all`.
   [[nodiscard]] Case with(std::string_view axis, std::span<const Param> instead) const;
 
   [[nodiscard]] const std::string& scenario() const { return choice_->scenario; }
@@ -131,7 +131,7 @@ class Case {
   /// Returns the value of an axis of kind size or count. Throws std::logic_error if the case lacks the axis, which is
   /// an error in the scenario's code.
   [[nodiscard]] std::uint64_t count(std::string_view axis) const;
-  /// Returns the value of an axis of kind real or time, and word() that of any other kind. Both throw as count() does.
+  /// real() is for axes of kind real or time, word() for axes whose values are words. Both throw as count() does.
   [[nodiscard]] double real(std::string_view axis) const;
   [[nodiscard]] const std::string& word(std::string_view axis) const;
 
@@ -177,7 +177,7 @@ class Case {
   Shared choice_;
 };
 
-/// Gives file readers access to the members of a case. Files do not store AxisKind, so in them sizes are counts.
+/// Gives file readers access to the members of a case. Files do not store AxisKind, so sizes are read as counts.
 struct StoredCase {
   static std::string& scenario(Case& c) { return c.own().scenario; }
   static std::string& key(Case& c) { return c.own().key; }

@@ -54,7 +54,7 @@ struct Environment {
     std::vector<std::string> bridges;
     unsigned nvlinks = 0;         ///< number of active NVLinks
     double nvlink_bandwidth = 0;  ///< bytes per second of all NVLinks together in one direction; 0: unknown
-    bool mig = false;             ///< true if this is a MIG instance, so that others use the same GPU
+    bool mig = false;             ///< true if this is a MIG instance: other processes may use the rest of the GPU
     friend bool operator==(const Gpu&, const Gpu&) = default;
   };
   /// The connection from one GPU to another. The opposite direction may differ.

@@ -104,7 +104,7 @@ SavedSignalHandlers::SavedSignalHandlers() {
   for (auto& [signal, action] : kept) sigaction(signal, nullptr, &action);
   thread_ = std::jthread([kept](const std::stop_token& stop) {
     for (; !stop.stop_requested(); std::this_thread::sleep_for(std::chrono::milliseconds(1))) {
-      // do nothing, because on_signal() has installed the handlers for the next signal
+      // after the first signal, keep the handlers that on_signal() has installed for the second one
       if (interrupted() != 0) continue;
       for (const auto& [signal, action] : kept) sigaction(signal, &action, nullptr);
     }

@@ -13,7 +13,7 @@ namespace xferbench {
 
 namespace {
 
-/// Writes directly to the descriptor. After a failed write, stdio keeps an error state and fmt::print throws.
+/// Writes directly to the descriptor, because after a failed write stdio keeps an error state and fmt::print throws.
 void put(std::string_view text) noexcept {
   while (!text.empty()) {
     const ssize_t written = write(STDERR_FILENO, text.data(), text.size());
@@ -41,7 +41,7 @@ bool is_able_terminal(int descriptor) {
 }
 
 void tell(std::string_view text) noexcept {
-  constexpr std::size_t kLongest = 2000;  // an unknown word may have any length
+  constexpr std::size_t kLongest = 2000;  // bytes; a quoted word of the user may have any length
   put_line("xferbench: ", text, kLongest);
 }
 

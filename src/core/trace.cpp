@@ -27,7 +27,7 @@ std::string_view to_text(Activity::Row row) {
 Trace make_trace(std::string source, std::vector<Activity> activities) {
   std::ranges::stable_sort(activities, {}, &Activity::begin);
   const double origin = activities.empty() ? 0 : activities.front().begin;
-  // stream numbers by GPU and the source's stream number, because streams of two GPUs may have the same number
+  // new stream numbers, by GPU and original stream number; streams of two GPUs may have the same original number
   std::map<std::pair<unsigned, unsigned>, unsigned> numbers;
   for (Activity& a : activities) {
     a.begin -= origin;

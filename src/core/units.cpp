@@ -157,7 +157,7 @@ std::string format_quantity(double value, std::string_view unit) {
 }
 
 std::string format_with_unit(double value, std::string_view unit) {
-  // units that format_quantity() already shows
+  // units that the text of format_quantity() already contains
   constexpr std::array<std::string_view, 4> kWritten{"s", "B", "GB/s", "1"};
   const bool written = std::ranges::find(kWritten, unit) != kWritten.end();
   return format_quantity(value, unit) + (written ? "" : " " + std::string(unit));

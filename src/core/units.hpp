@@ -48,7 +48,7 @@ double in_a_second(std::string_view unit);
 /// Formats a time with four significant digits in the given unit: "5617 us".
 std::string format_seconds_in(double seconds, std::string_view unit);
 
-/// Formats a number with four significant digits, without an exponent if not extreme: "95.21", "0.9412", "4266".
+/// Formats a number with four significant digits, with an exponent only below 1e-4 and from 1e7 on: "0.9412", "4266".
 std::string format_significant(double value);
 
 /// Returns whether the unit counts objects, such as copies and launches.
