@@ -23,9 +23,9 @@ struct Options {
 };
 
 /// One metric of one case at one concurrency (which ranks measure at the same time), with the values of all ranks that
-/// have it. The metric is the first rate with a column in the case's table, or without one the case's main measurement.
+/// have it. The metric is the first rate with a column in the case's table, or else the main measurement.
 struct Test {
-  std::string key{};  ///< key of the case
+  std::string key{};
   RankConcurrency pace = RankConcurrency::all;
   std::string metric{};
   std::string unit{};

@@ -17,9 +17,9 @@ namespace {
 /// An unsuspected value that may be measured again for comparison. The candidate with the lowest order() is best.
 struct Candidate {
   bool suspected_elsewhere = false;
-  bool far = false;        ///< the rank is on a node without suspects; not used for hosts
-  double from_middle = 0;  ///< distance from the median speed; for hosts, that of the whole node
-  int node = 0;            ///< node of the rank; only used for hosts
+  bool far = false;        ///< true if the rank is on a node without suspects; unused if hosts are suspected
+  double from_middle = 0;  ///< distance of the speed, or if hosts are suspected, of the node's speed from the median
+  int node = 0;            ///< node of the rank; used only if hosts are suspected
   const Test::Value* value = nullptr;
   [[nodiscard]] auto order() const { return std::tuple(suspected_elsewhere, far, from_middle, node, value->rank); }
 };
@@ -113,8 +113,8 @@ class RankPicker : Picker {
     return all;
   }
 
-  /// Returns the unsuspected ranks of whole nodes as candidates, because these nodes are as busy as the suspected one.
-  /// Prefers nodes close to the median.
+  /// Returns the unsuspected ranks as candidates, in an order by which whole nodes are chosen: these are as busy as the
+  /// suspected node. Prefers nodes close to the median.
   [[nodiscard]] std::vector<Candidate> by_nodes(const Values& good) const {
     const double middle = middle_of(good);
     std::map<int, Values> by_node;
@@ -163,7 +163,7 @@ class TransferPicker : Picker {
  private:
   /// The transfers between two ranks in one case, in both directions.
   struct Transfer {
-    std::string_view key;  ///< key of the case
+    std::string_view key;
     int lower = 0;
     int higher = 0;
     friend auto operator<=>(const Transfer&, const Transfer&) = default;
@@ -175,7 +175,7 @@ class TransferPicker : Picker {
     return {v.key, lower, higher};
   }
 
-  /// Adds transfers from `values`, in their order, to `taken` until it has `until` of them.
+  /// Adds transfers to `taken`, in the order of `values`, until `taken` contains `until` transfers.
   static void take(const Values& values, std::size_t until, Transfers& taken) {
     for (const Test::Value* v : values) {
       if (taken.size() >= until) return;
@@ -183,9 +183,9 @@ class TransferPicker : Picker {
     }
   }
 
-  /// Sorts transfers by preference for comparison with suspects: first those without suspected ends. Among these, first
-  /// those in `cases`, which run at the same time as the suspects' transfers; cases take turns, each with its transfers
-  /// closest to the median first.
+  /// Sorts transfers by their suitability for a comparison with suspects: first by the number of suspected ends, then
+  /// `cases` (which run together with the suspects' transfers) before other cases. Among equals, the transfer of each
+  /// case that is closest to the median comes first, then the second closest of each case, and so on.
   [[nodiscard]] Values in_order(Values values, const std::set<std::string_view>& cases) const {
     const double middle = middle_of(values);
     const auto order = [&](const Test::Value* v) {

@@ -19,8 +19,8 @@ namespace {
 /// Ratio of the median absolute deviation to the standard deviation of normally distributed numbers.
 constexpr double kNormal = 0.6745;
 
-/// Smallest pool that is compared with its median. In a pool of two, a slow value would shift the median half way, so
-/// the better value is the reference.
+/// Smallest number of compared values whose reference is their median. Of two values, a slow one would shift the median
+/// half way, so the better value is the reference.
 constexpr std::size_t kWithMiddle = 3;
 
 /// The speeds of one peer group on one node.
@@ -54,8 +54,8 @@ bool stands_out(double below, double deviation, const Options& options) {
   return kNormal * below > options.robust_z * deviation;
 }
 
-/// Computes the reference speed for each node or rank from the median speeds of all of them: the median of the others,
-/// or in a small group the best of all.
+/// Computes the reference speed for a node or rank from the median speeds of all nodes or ranks: the median of the
+/// others, or in a small group the best speed.
 class References {
  public:
   References(std::vector<double> medians, const Options& options)
@@ -67,8 +67,7 @@ class References {
     deviation_ = few_ ? 0 : statistics::median(deviations);
   }
   [[nodiscard]] bool few() const { return few_; }
-  /// Returns the median absolute deviation of the speeds from their median, as a share of it; 0 in a small group, where
-  /// it means little.
+  /// Returns the median absolute deviation of the speeds, as a share of their median; 0 in a small group.
   [[nodiscard]] double deviation() const { return deviation_; }
   [[nodiscard]] std::size_t count() const { return medians_.size(); }
   [[nodiscard]] double of(double median) const {
@@ -104,7 +103,7 @@ struct OfRank {
   double median = 0;
   double reference = 0;  ///< reference speed, from the other ranks in the pool
   bool best = false;     ///< `reference` is the best speed, not the median
-  bool low = false;      ///< all of its transfers are low
+  bool low = false;      ///< all of these transfers are low
 };
 
 std::vector<OfRank> ranks_in(const Test& test, const Pool& pool, const Values& values, const Options& options) {
@@ -164,7 +163,7 @@ std::set<Subject> low_in_every_kind(const std::vector<OfRank>& all, std::set<Sub
 
 /// The transfers of one node with other nodes.
 struct OfNode {
-  std::set<int> ranks{};  ///< ranks of this node
+  std::set<int> ranks{};
   std::set<int> nodes{};  ///< nodes of its partners
   std::vector<double> speeds{};
   double reference = 0;  ///< median speed of all transfers without this node; 0 if there are none
@@ -322,16 +321,16 @@ void FirstRound::look_for_transfers(Judged& judged, const Options& options) {
   for (const auto& [pool, values] : pools) look_for_pairs(judged, pool, values, options);
 }
 
-/// Suspects the networks of ranks whose transfers in a pool are all low, if they have at least two unsuspected
-/// partners: with only one, either end could be slow. One partner on the node and one beyond it also count as two, if
-/// all transfers with both are low.
+/// Suspects the network of a rank whose transfers in a pool are all low, if the rank has at least two unsuspected
+/// partners: with only one partner, either end could be slow. One partner on its node and one on another node also
+/// count as two, if all transfers of the rank are low.
 void FirstRound::look_for_networks(Judged& judged, const Pools& pools, const Options& options) {
   std::vector<OfRank> all;
   for (const auto& [pool, values] : pools)
     std::ranges::move(ranks_in(judged.test, pool, values, options), std::back_inserter(all));
-  // A transfer with a slow rank says nothing about its other end. So judge ranks with the most reliable partners first:
-  // by partners with transfers of this kind that are not low, then by partners with any transfers that are not low.
-  // Among equals, judge the slowest first.
+  // A transfer with a slow partner says nothing about the rank. So judge ranks with the most good partners first. A
+  // good partner has a transfer of this kind (within or between nodes) that is not low. Among equals, count partners
+  // with any transfer that is not low, then judge the slowest first.
   const std::set<Subject> low = low_subjects(all);
   const std::set<Subject> low_everywhere = low_in_every_kind(all, low);
   std::ranges::stable_sort(all, std::ranges::greater(), [&](const OfRank& one) {
@@ -359,7 +358,7 @@ void FirstRound::look_for_networks(Judged& judged, const Pools& pools, const Opt
   }
 }
 
-/// Suspects nodes whose transfers with other nodes are all low, if at least two of these nodes have other transfers
+/// Suspects a node whose transfers with other nodes are all low, if at least two of the other nodes also have transfers
 /// that are not low. In a ring, each rank has at most one partner beyond its node, so only all ranks together show
 /// whose network is slow.
 void FirstRound::look_for_networks_of_nodes(Judged& judged, const Values& values, const Options& options) const {
@@ -481,7 +480,7 @@ Values FirstRound::values_of(const Subject& subject, const Test& test) const {
   Values found;
   auto at = test.values.begin();
   auto end = test.values.end();
-  if (subject.of == Subject::Of::rank) {  // values are sorted by rank, and there may be thousands
+  if (subject.of == Subject::Of::rank) {  // binary search, because a test may have thousands of values
     at = std::ranges::lower_bound(test.values, subject.first, {}, &Test::Value::rank);
     end = std::ranges::upper_bound(test.values, subject.first, {}, &Test::Value::rank);
   }

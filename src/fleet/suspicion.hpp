@@ -30,7 +30,7 @@ struct PoolOutliers {
   std::vector<std::size_t> low;  ///< indexes of the outliers in the pool
 };
 /// Finds the slow outliers of each pool. All pools share one outlier limit, since their values should spread alike. A
-/// pool of two is compared with its better value, because a slow one would shift their median. If all pools together
+/// pool of two is compared with its better value, because a slow value would shift the median. If all pools together
 /// have fewer than Options::smallest_group values, each pool is compared with its best value, and any shortfall beyond
 /// the threshold makes a value an outlier.
 std::vector<PoolOutliers> pool_outliers(const std::vector<std::vector<double>>& pools, const Options& options);
@@ -56,7 +56,7 @@ struct Suspicion {
   double speed = 0;          ///< median speed of the subject's ranks or transfers
   double reference = 0;      ///< speed with which `speed` is compared
   bool best = false;         ///< `reference` is the best speed, because the group is small; else it is the median
-  bool on_host = false;  ///< the rank was compared only with ranks of its own host, because that is suspected itself
+  bool on_host = false;      ///< the rank was compared only with ranks of its own host, because the host is suspected
   [[nodiscard]] double shortfall() const { return fleet::shortfall(speed, reference); }
 };
 
@@ -83,13 +83,13 @@ class FirstRound {
   };
   [[nodiscard]] const std::vector<Judged>& tests() const { return tests_; }
   [[nodiscard]] const Places& places() const { return places_; }
-  /// Returns the number of tests, and how many of them could compare at least two values. The other numbers are 0.
+  /// Returns the number of tests, and how many of them could compare at least two values. The other fields are 0.
   [[nodiscard]] FleetJudgement judgement() const;
   /// Returns limitations of the judgement, as sentences without their final period.
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
 
   [[nodiscard]] Pool pool_of(const Test& test, const Test::Value& value) const;
-  /// Returns the pool in which the subject is compared with others, by one of its values.
+  /// Returns the pool in which `value`, one of the subject's values, is compared with other values.
   [[nodiscard]] Pool pool_of(const Subject& subject, const Test& test, const Test::Value& value) const;
   /// Return the values of a test by pool: pools_of() all values, good_of() only those that `judged` does not suspect.
   [[nodiscard]] Pools pools_of(const Test& test) const;

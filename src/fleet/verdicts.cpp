@@ -66,7 +66,7 @@ bool any_on(const All& shown, DataPath path) {
 bool holds(const std::vector<int>& ranks, int rank) { return std::ranges::find(ranks, rank) != ranks.end(); }
 
 /// Returns the slowest part (GPU, link or host) that other tests have flagged and that also slows these transfers; null
-/// if there is none. For a pair of ranks, a part of either end counts; otherwise only a part that all ranks share.
+/// if there is none. For a pair of ranks, a part of either rank counts; otherwise only a part that all ranks share.
 Flagged* part_behind(std::vector<Flagged>& flagged, const Flagged& transfers) {
   Flagged* found = nullptr;
   for (Flagged& part : flagged) {
@@ -221,7 +221,7 @@ Flagged Verdicts::network(const std::vector<int>& ranks, const std::vector<Shown
       ranks.size() == 1 ? places.rank_text(ranks.front()) : places.host_text(places.node(ranks.front()));
   const std::string name = "network of " + who;
   Flagged found = flag(Flagged::What::host, name, shown);
-  // All transfers of a single rank use its own link.
+  // If only one rank is slow, its link may be the cause, because all of its transfers use that link.
   const bool link_is_fine = ranks.size() > 1 || is_fine({Subject::Of::rank, ranks.front()}, DataPath::link);
   found.text = fmt::format("all transfers of {} are slow, so the cause is {}its host or its network: their median {}",
                            who, link_is_fine ? "" : "its link, ", numbers(shown));
@@ -252,8 +252,8 @@ bool Verdicts::exchanged_with_others(int rank, int than) const {
   });
 }
 
-/// Ignores ranks without transfers beyond the node if only such transfers are slow: in a ring, most ranks of a node
-/// have none.
+/// If only transfers with other nodes are slow, ignores ranks without such transfers: in a ring, these are most ranks
+/// of a node.
 bool Verdicts::covers_node(int node, const std::map<int, std::vector<Shown>>& by_rank) const {
   const auto is_beyond = [](const Shown& one) { return one.suspicion->subject.second == 1; };
   const bool only_beyond =
@@ -264,7 +264,7 @@ bool Verdicts::covers_node(int node, const std::map<int, std::vector<Shown>>& by
 }
 
 /// Adds problems that only transfers between ranks show. A slow GPU, link or host slows transfers as well, so transfers
-/// that it explains are not flagged again.
+/// that such a part explains are not flagged again.
 void Verdicts::add_transfers(std::vector<Flagged>& flagged) const {
   std::map<int, std::map<int, std::vector<Shown>>> networks;  // by node and rank
   for (const auto& [subject, shown] : shown_) {
@@ -286,8 +286,8 @@ void Verdicts::add_transfers(std::vector<Flagged>& flagged) const {
   }
 }
 
-/// Adds the slow transfers, unless a flagged part (GPU, link or host) explains them: it must be at least as slow as the
-/// transfers. For a single pair, other transfers of that part must be slow, too. Otherwise there must be another cause.
+/// Adds the slow transfers, unless a flagged part (GPU, link or host) explains them. That part must be at least as slow
+/// as the transfers. A part explains a single pair of ranks only if other transfers of the part are slow, too.
 void Verdicts::add_unless_explained(std::vector<Flagged>& flagged, Flagged transfers) const {
   Flagged* part = part_behind(flagged, transfers);
   const bool explained =

@@ -80,7 +80,7 @@ class Verdicts {
   const FirstRound& first_;
   double threshold_;
   ShownOf shown_;      ///< suspicions that the second round confirmed, by subject
-  ShownOf not_shown_;  ///< suspicions that it did not confirm, by subject
+  ShownOf not_shown_;  ///< suspicions that the second round did not confirm, by subject
 };
 
 }  // namespace xferbench::fleet
