@@ -87,7 +87,7 @@ bool identical(const SideValues& base, const SideValues& new_side) {
 }
 
 std::uint64_t seed_of(std::string_view key) {
-  // FNV-1a; each case has its own bootstrap seed, so that it does not depend on which other cases are compared
+  // FNV-1a hash. Each case has its own seed, so that its bootstrap does not depend on which other cases are compared.
   std::uint64_t hash = 14695981039346656037U;
   for (const char c : key) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
   return hash;

@@ -83,7 +83,7 @@ struct Side {
 
 /// One case on both sides.
 struct Row {
-  std::string key;       ///< identity of the case; in fleets, with concurrency and rank or GPU
+  std::string key;       ///< identity of the case; in fleets, it includes concurrency and rank or GPU
   std::string place{};   ///< in fleets, text that says where the case was measured
   std::string measured;  ///< name of the measurement or metric
   std::string unit;

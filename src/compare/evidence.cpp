@@ -46,8 +46,8 @@ double freedom_of(const Sample& sample) { return std::max(1.0, sample.effective_
 /// Returns the variance between processes that drift causes: the median of a process depends on when its run ends.
 Variance of_drift(const ProcessNumber& number) { return {square(number.drift), kFreedomOfDrift}; }
 
-/// Returns the variance of the expected spread for one side. The sides share it, so each gets half of its degrees of
-/// freedom.
+/// Returns the variance of the expected spread for one side. Both sides use the same spread, so each gets half of its
+/// degrees of freedom.
 Variance of_spread(const PriorSpread& before) { return {square(before.spread), before.degrees_of_freedom / 2}; }
 
 /// Returns the variance of the logarithm of a process's median that is estimated from the process's own samples and
@@ -74,8 +74,8 @@ double mean_log(Numbers numbers) {
   return sum / static_cast<double>(numbers.size());
 }
 
-/// Returns the variance of one process's number. It averages the variance between the given processes and the expected
-/// variance, weighted by degrees of freedom, and is at least what the processes' own samples imply.
+/// Returns the variance of one process's number: the mean, weighted by degrees of freedom, of the variance between the
+/// given processes and the expected variance. It is at least what the processes' own samples imply.
 Variance process_variance(Numbers numbers, const PriorSpread& before) {
   const Variance own = own_variance(numbers);
   const Variance spread = of_spread(before);
@@ -179,7 +179,7 @@ ChangeEvidence test_by_welch(Numbers base, Numbers new_side, const TestSettings&
   ChangeEvidence evidence;
   Variance of_base = process_variance(base, how.before);
   Variance of_next = process_variance(new_side, how.before);
-  // The spread of a side cannot be estimated from one process, so the other side's is used if larger.
+  // A variance cannot be estimated from one process, so the variance of the other side is used if it is larger.
   const auto borrow = [](Numbers numbers, Variance& own, const Variance& other) {
     if (numbers.size() == 1 && other.value > own.value) own = other;
   };
@@ -197,7 +197,7 @@ ChangeEvidence test_by_welch(Numbers base, Numbers new_side, const TestSettings&
 }
 
 Sample sample_of_medians(Numbers numbers) {
-  Sample sample{medians_of(numbers), static_cast<double>(numbers.size())};  // the processes are independent
+  Sample sample{medians_of(numbers), static_cast<double>(numbers.size())};  // independent, so effective size = number
   std::ranges::sort(sample.sorted);
   return sample;
 }

@@ -24,14 +24,15 @@ struct Value {
 /// measurement). nullopt if there is none.
 std::optional<Value> value_of(const Result& result, const std::optional<std::string>& name, const Options& options);
 
-/// Returns whether lower or higher is better, as the scenario declares it. Otherwise the unit decides.
+/// Returns whether lower or higher is better, as the scenario declares it, or as usual for the unit if it does not.
 Better better_of(const Value& value, std::string_view scenario, const Options& options);
 
 using Files = std::vector<const NamedReport*>;
 
 Files files_of(std::initializer_list<std::span<const NamedReport>> sides);
 
-/// Merges the metric declarations of all files and of the options, by scenario. The first one of a name is used.
+/// Merges the metric declarations of all files and of the options, by scenario. Of several with the same name, the
+/// first is used.
 MetricsDeclared all_declared(const Files& files, const Options& options);
 
 /// Returns the selected cases of all files, each once, in the order of the files. In fleets, each rank has its own

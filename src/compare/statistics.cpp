@@ -11,7 +11,7 @@ namespace xferbench::compare {
 
 namespace {
 
-constexpr std::size_t kExactBelow = 50;  // with fewer samples per side than this, p is computed exactly
+constexpr std::size_t kExactBelow = 50;  // p is computed exactly if each side has fewer samples than this
 // up to this many pairs of samples, storing all ratios is cheaper than counting them
 constexpr std::uint64_t kFewPairs = 1024;
 constexpr double kTail = 0.025;                        // probability beyond each end of a 95 % interval
@@ -75,8 +75,8 @@ bool has_ratios(std::span<const double> base, std::span<const double> next) {
 double resampled_median(std::span<const double> sorted, std::mt19937_64& random, std::vector<double>& space) {
   space.resize(sorted.size());
   for (double& x : space) {
-    // Choose the index from 32 random bits times the size, shifted down. It is the same on every platform, unlike the
-    // distributions of the standard library.
+    // Scale 32 random bits to an index. The result is the same on every platform, which the distributions of the
+    // standard library do not guarantee.
     x = sorted[static_cast<std::size_t>(((random() >> 32U) * sorted.size()) >> 32U)];
   }
   const auto middle = space.begin() + static_cast<std::ptrdiff_t>(space.size() / 2);
@@ -126,8 +126,8 @@ const std::vector<double>& MannWhitney::distribution(std::size_t n, std::size_t 
   std::vector<double>& cumulative = at->second;
   if (!is_new) return cumulative;
   // ways[k][u] is the number of orders of k samples of one side and `others` samples of the other side in which the
-  // statistic is u. The greatest of the k samples is either greater than all others, which adds `others` to u, or it is
-  // not.
+  // statistic is u. The greatest of all samples is either one of the k samples, which adds `others` to u, or one of the
+  // others, which adds nothing.
   const std::size_t size = n * m + 1;
   std::vector<std::vector<double>> ways(n + 1, std::vector<double>(size, 0));
   for (auto& row : ways) row[0] = 1;

@@ -26,8 +26,8 @@ Sample sample_of(std::span<const double> in_run_order);
 /// Returns the factor by which dependence between samples widens the distribution of rank statistics: 1 if independent.
 double inflation(const Sample& base, const Sample& next);
 
-/// Adjusts p-values by Holm's method for all tests together, in the order given, each 1 at most. If adjusted values up
-/// to 0.05 count as significant, the probability of any false one stays below 5 %.
+/// Returns the p-values, adjusted by Holm's method for all tests together and at most 1, in the given order. If
+/// adjusted values up to 0.05 count as significant, the probability of any false one stays below 5 %.
 std::vector<double> holm(std::span<const double> p_values);
 
 /// Returns the smallest p-value that a two-sided rank test can give for samples of these sizes: 2 / C(n + m, n).
@@ -81,9 +81,9 @@ struct ObservedVariance {
 
 /// Estimates the spread between processes from all cases together, because a single case has only a few values
 /// (docs/compare.md, "How a case is judged"). Uses empirical Bayes as in G. K. Smyth's moderated t (2004): the
-/// variances of the cases are assumed to be drawn from a scaled inverse chi-squared distribution. `value` is its scale.
-/// Its degrees of freedom are few if the spreads of the cases differ much. nullopt with fewer than five cases, or fewer
-/// than 30 degrees of freedom in total.
+/// variances of the cases are assumed to be drawn from a scaled inverse chi-squared distribution. `value` is the scale
+/// of that distribution. The degrees of freedom are few if the spreads of the cases differ much. nullopt with fewer
+/// than five cases, or fewer than 30 degrees of freedom in total.
 std::optional<ObservedVariance> pooled(std::span<const ObservedVariance> cases);
 
 }  // namespace xferbench::compare

@@ -131,8 +131,8 @@ double ChangeFinder::by_chance(std::size_t n, double statistic) {
   constexpr double kMost = 20'000;
   std::vector<double>& known = chance_[n];
   if (known.empty()) {
-    // Use enough permutations to estimate a p-value of a fifth of the level. The shuffle is written here, because those
-    // of standard libraries differ.
+    // Use enough permutations to estimate a p-value of a fifth of the level. The shuffle is implemented here, because
+    // std::shuffle differs between standard libraries.
     known.resize(static_cast<std::size_t>(std::clamp(std::ceil(5 / level_), 1000., kMost)));
     std::mt19937_64 random(n);
     std::vector<double> ranks(n);
@@ -148,7 +148,7 @@ double ChangeFinder::by_chance(std::size_t n, double statistic) {
 }
 
 std::optional<std::size_t> ChangeFinder::runs_to_confirm(std::size_t before) {
-  // rank sum in the clearest case: all runs before the change are lower than all after
+  // rank sum in the clearest case: all runs before the change are lower than all runs after it
   const auto sum = static_cast<double>(before * (before + 1)) / 2;
   for (std::size_t after = kLeastPart; after <= 30; ++after) {
     const std::size_t n = before + after;

@@ -87,7 +87,7 @@ struct Trend {
   std::optional<std::string> simulated{};  ///< profile that simulated the runs; absent if measured
   std::vector<std::string> warnings{};     ///< sentences without their full stop
   std::vector<Series> series{};            ///< one for each case that at least two runs have
-  /// By index of a run with a change: other differences between that run and the one before.
+  /// For the index of each run with a change: differences in machine, program and command from the run before.
   std::map<std::size_t, std::vector<Difference>> differences{};
   std::optional<std::size_t> runs_to_confirm{};
 };
