@@ -381,7 +381,7 @@ class Judge {
     show_number(row, middle);
   }
 
-  /// Stores the number, its margin and its limit in the row. Of two limits, uses that with the smaller margin.
+  /// Stores the number, its margin and its limit in the row. Of two limits, uses the one with the smaller margin.
   void show_number(Row& row, const Judged& j) const {
     row.found = j.found;
     if (!j.found) return;

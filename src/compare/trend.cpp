@@ -19,7 +19,7 @@ namespace {
 using Values = std::span<const double>;
 
 constexpr std::size_t kLeastPart = 2;  // fewest runs on each side of a cut (the assumed point of a change)
-constexpr std::size_t kMargin = 12;    // runs on each side of a cut that most_different_neighbours() compares
+constexpr std::size_t kMargin = 12;    // number of runs on each side of a cut that most_different_neighbours() compares
 
 /// Returns the ranks of the values, from 1; equal values share the mean of their ranks.
 std::vector<double> ranks_of(Values values) {

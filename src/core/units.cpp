@@ -103,7 +103,7 @@ std::string unit_for_all(std::span<const double> seconds) {
   double most = 0;
   for (const double value : seconds) {
     const double size = std::abs(value);
-    if (!(size > 0) || !std::isfinite(size)) continue;  // zero looks the same in every unit
+    if (!(size > 0) || !std::isfinite(size)) continue;  // 0 and infinity do not matter for the choice of the unit
     least = least > 0 ? std::min(least, size) : size;
     most = std::max(most, size);
   }

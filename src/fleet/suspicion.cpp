@@ -94,7 +94,7 @@ bool all_low(const std::vector<double>& speeds, double reference, const Options&
          std::ranges::all_of(speeds, [&](double speed) { return is_low(speed, reference, options); });
 }
 
-/// The transfers of one rank in a pool.
+/// The transfers of one rank in a pool, which is a set of comparable transfers.
 struct OfRank {
   int rank = 0;
   Subject subject{};  ///< suspected if all of these transfers are low

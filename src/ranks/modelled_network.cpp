@@ -122,7 +122,7 @@ PendingPtr ModelledNetwork::broadcast(std::span<std::byte> data, int root) {
 PendingPtr ModelledNetwork::gather(std::span<const std::byte> mine, std::span<std::byte> all,
                                    std::span<const std::size_t> sizes) {
   auto times = std::make_unique<Times>(Times{{begin()}});
-  times->values.resize(1 + sizes.size());  // [0]: time of this rank; then the times of all ranks
+  times->values.resize(1 + sizes.size());  // [0]: time of this rank; at rank 0, followed by the times of all ranks
   times->sizes.assign(sizes.size(), sizeof(double));
   const std::span<double> own = std::span(times->values).first(1);
   const std::span<double> others = std::span(times->values).subspan(1);

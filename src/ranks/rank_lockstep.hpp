@@ -80,7 +80,7 @@ class RankLockstep final : public Lockstep {
   enum class Question { none, any, largest, start, pass };
   /// The combined answers of the ranks that measure the case to a Question.
   struct Answer {
-    bool together = true;  // all ranks asked the same question; if not, the values are this rank's own
+    bool together = true;  // whether all ranks asked the same question; otherwise the values are this rank's own
     double first = 0;
     double second = 0;
   };

@@ -42,7 +42,7 @@ class ShutdownHandshake {
 
   struct FinalReports {
     std::vector<std::string> texts{};  ///< at rank 0: last text of each rank; empty if it sent none
-    /// Ranks without a last text whose processes other ranks on their host found dead; ascending.
+    /// Ranks that sent no last text and whose process is dead, as another rank on the host found; ascending.
     std::vector<int> gone{};
     std::vector<int> silent{};  ///< at rank 0: ranks that sent nothing, dead or not; ascending
     std::optional<int> code{};  ///< at other ranks: exit code that rank 0 sent; nothing if rank 0 did not answer

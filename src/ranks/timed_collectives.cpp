@@ -29,7 +29,7 @@ class Waiting {
  public:
   explicit Waiting(const Timeout& timeout) : timeout_(timeout) {}
 
-  /// Whether one of the two timeouts has passed, so that waiting must end.
+  /// Whether waiting must end: Timeout::seconds have passed, or Timeout::after_interrupt seconds since an interrupt.
   bool too_long() {
     const WaitingClock::time_point now = WaitingClock::now();
     waited_ = now - begin_;
