@@ -25,19 +25,19 @@ std::vector<Candidate> candidates(const AnalysisInput& input) {
 
 namespace {
 
-/// The key with the largest count; a default key if nothing was counted.
+/// Returns the key with the largest count; a default key if nothing was counted.
 template <class Key>
 Key most_frequent(const std::map<Key, std::size_t>& counted) {
   if (counted.empty()) return {};
   return std::ranges::max_element(counted, {}, [](const auto& entry) { return entry.second; })->first;
 }
 
-/// Number of sampled calls or operations; enough to see what most have in common.
+/// Maximum number of calls or operations that are sampled to find what most of them have in common.
 constexpr std::size_t kLooks = 256;
 
 using Ranges = std::vector<const recording::Range*>;
 
-/// Removes ranges that have ended by `time`. Returns the innermost remaining one. `begun` must be sorted by begin.
+/// Removes ranges that have ended by `time`. Returns the innermost other range or null. `begun` is sorted by begin.
 const recording::Range* innermost(Ranges& begun, recording::Time time) {
   while (!begun.empty() && begun.back()->end != 0 && begun.back()->end <= time) begun.pop_back();
   return begun.empty() ? nullptr : begun.back();
@@ -47,7 +47,7 @@ const recording::Range* innermost(Ranges& begun, recording::Time time) {
 std::string range_around(const AnalysisInput& e, std::span<const Index> calls) {
   std::vector<Index> some;
   for (std::size_t i = 0; i < calls.size(); i += calls.size() / kLooks + 1) some.push_back(calls[i]);
-  std::ranges::sort(some);  // by begin, as the recorded ranges are sorted
+  std::ranges::sort(some);  // sorts by begin, like the recorded ranges
   std::map<std::string, std::size_t> counted;
   Ranges of_process;
   std::map<std::uint32_t, Ranges> of_threads;

@@ -76,7 +76,7 @@ std::optional<double> cost_of_pinning(const AnalysisInput& e, std::span<const In
   return *e.costs.pin * static_cast<double>(largest_of(e.program, operations));
 }
 
-/// Returns, for each CUDA function, the median time of the program's own work before its calls (HostCall::gap).
+/// Returns, for each CUDA function, the median time of the program's own work before a call of it (HostCall::gap).
 TypicalValue<Index> typical_gaps(const Program& program) {
   TypicalValue<Index> gaps(0);
   for (const HostCall& call : program.calls) gaps.see(call.name, call.gap);
@@ -84,9 +84,9 @@ TypicalValue<Index> typical_gaps(const Program& program) {
   return gaps;
 }
 
-/// Removes the effect of cold caches after a copy. A copy that the host stages evicts the CPU's caches, so the
-/// program's own work after it takes up to a few times as long as usual (PyTorch training loop on an H200's host: 121
-/// us instead of 38, and 23 with pinned memory). Even longer work has another reason and stays.
+/// Removes the effect of cold caches on the program's own work after a pageable copy. The CPU stages such a copy, which
+/// evicts its caches, so that the work takes up to a few times as long (PyTorch training loop on an H200's host: 121 us
+/// instead of 38, and 23 with pinned memory). Work that takes even longer has another reason and is not changed.
 void warm_caches(Program& program, Index copy_call, const std::vector<Index>& next, const TypicalValue<Index>& gaps,
                  std::uint64_t bytes) {
   constexpr std::uint64_t kCache = 2 * MiB;  // bytes; cache of a CPU core
@@ -203,7 +203,7 @@ constexpr std::size_t kLeastInRun = 4;
 /// Indices of copies of one direction that follow each other in their stream with nothing in between.
 using Run = std::vector<Index>;
 
-/// In seconds. A copy call that begins longer than this after the end of the one before is not part of the run.
+/// In seconds. A copy call that begins longer than this after the end of the previous copy call starts a new run.
 constexpr double kLongestPause = 200e-6;
 
 /// Numbers of launches and waits that a thread has made before one of its calls.
@@ -240,7 +240,7 @@ bool belongs_to(const Program& p, const std::vector<Before>& before_call, const 
 
 std::vector<Run> runs_of_small_copies(const Program& p) {
   std::vector<Run> runs;
-  std::map<Index, Run> open;  // per stream
+  std::map<Index, Run> open;  // per stream: the run that the next copies may extend
   const std::vector<Before> before_call = before_calls(p);
   const auto close = [&runs](Run& run) {
     if (run.size() >= kLeastInRun) runs.push_back(run);
@@ -277,7 +277,7 @@ void gather(Program& p, const Run& run, const Costs& costs) {
   whole.work = costs.copy(whole.copy, whole.host, bytes).value_or(whole.work);
 }
 
-/// Returns the host seconds between the first and the last copy call of each run, without the calls that merging saves.
+/// Returns the seconds of host work between the copy calls of the runs. Excludes the copy calls that merging saves.
 double time_between(const AnalysisInput& e, const std::vector<Run>& runs) {
   double sum = 0;
   for (const Run& run : runs) {

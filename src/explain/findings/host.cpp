@@ -40,7 +40,7 @@ bool repeats(const Program& p, const Launches& run) {
 
 std::vector<Launches> launch_sequences(const Program& p) {
   std::vector<Launches> found;
-  std::map<std::uint32_t, Launches> open;  // per thread
+  std::map<std::uint32_t, Launches> open;  // per thread: the sequence that the next launches may extend
   const auto close = [&](Launches& run) {
     if (run.size() >= kLeastLaunches && repeats(p, run)) found.push_back(run);
     run.clear();
@@ -130,8 +130,8 @@ bool is_setup_call(const HostCall& call) {
   }
 }
 
-/// Returns the setup calls of the window. If that is the whole program, returns only calls between the first and the
-/// last operation: the others belong to the program's start or end.
+/// Returns the setup calls of the window. If the window is the whole program, returns only calls between the first and
+/// the last operation: the others belong to the program's start or end.
 std::vector<Index> setup_calls(const AnalysisInput& e) {
   double begin = 0;
   double end = e.program.seconds;
@@ -147,7 +147,7 @@ std::vector<Index> setup_calls(const AnalysisInput& e) {
   return found;
 }
 
-/// Removes from `calls` those that every program needs once: the longest one of each function, and code loading.
+/// Removes from `calls` those that every program needs once: the longest call of each function, and code loading.
 void reuse_repeated_setup(const AnalysisInput& e, std::vector<Index>& calls) {
   const auto length = [&e](Index c) { return e.replayed.call_ends[c] - e.replayed.call_begins[c]; };
   std::map<Index, Index> longest;  // per function: index of its longest call

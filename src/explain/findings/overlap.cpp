@@ -78,8 +78,8 @@ void double_buffer(Program& p, const Chain& steps) {
   }
 }
 
-/// For each operation, the operations that a wait for it must name if each engine has its own stream: the last copy in,
-/// kernel and copy out up to that operation. In the recorded stream, a wait for the operation itself covered them.
+/// With one stream for each engine, a wait for an operation no longer covers earlier operations of other engines. This
+/// class adds waits for those: the last copy in, kernel and copy back of the step up to the awaited operation.
 class Covered {
  public:
   Covered(const Program& p, const std::vector<Chain>& chains) {
@@ -124,7 +124,7 @@ class Covered {
     }
   }
 
-  /// Appends to `others` the other operations that a wait for this one covered.
+  /// Appends to `others` the other operations that a wait for `operation` covered in the recorded stream.
   void add_other_waits(Index operation, std::vector<Index>& others) const {
     const auto found = by_operation_.find(operation);
     if (found == by_operation_.end()) return;
@@ -135,7 +135,7 @@ class Covered {
   std::unordered_map<Index, std::array<Index, 3>> by_operation_;
 };
 
-/// Makes each wait for a step's result wait for the previous step's result. The program's last wait stays as it is.
+/// Makes each wait for a step's result wait for the previous step's result instead. Keeps the program's last wait.
 void defer_wait_by_a_step(Program& p, const std::vector<Chain>& chains) {
   std::unordered_map<Index, Index> instead;  // per operation: result of the previous step
   for (const Chain& chain : chains) {
@@ -192,7 +192,7 @@ Index add_part(Program& p, Index whole, std::size_t part, std::size_t parts, con
   return index;
 }
 
-/// Turns operation `whole` into one that only waits for its parts, so that whatever waits for it waits for all of them.
+/// Turns `whole` into an empty operation after its last part, so that a wait for `whole` waits for all parts.
 void join(Program& p, Index whole, Index last_part) {
   Operation& o = p.operations[whole];
   o.engine = Engine::none;

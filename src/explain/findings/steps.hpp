@@ -16,7 +16,7 @@ struct Step {
   std::vector<Index> in{};
   std::vector<Index> work{};
   std::vector<Index> out{};
-  bool in_order = true;  ///< all copies in, then all kernels, then all copies back
+  bool in_order = true;  ///< the step has all copies in first, then all kernels, then all copies back
 };
 
 /// Returns the index of the last operation in the list; kNone if the list is empty.

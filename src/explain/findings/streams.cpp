@@ -69,7 +69,7 @@ std::vector<Moved> moved_during(const AnalysisInput& e) {
   return moved;
 }
 
-/// Returns the duration of a kernel whose pages were prefetched, plus the time of the prefetch.
+/// Returns the duration that the kernel would have if its pages were prefetched, plus the time of the prefetch.
 double prefetched(const Operation& o, const Moved& moved, const Costs& costs) {
   const double recorded = o.end - o.begin;
   const double copied = costs.copy(CopyKind::h2d, Memory::pinned, moved.bytes).value_or(moved.seconds());

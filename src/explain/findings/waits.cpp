@@ -17,7 +17,7 @@ namespace {
 /// Fewer waits than this are not reported.
 constexpr std::size_t kLeastWaits = 4;
 
-/// The calls of the window that wait for the GPU, by whether they bring a result to the host.
+/// Calls of the window that wait for the GPU, grouped by whether the wait brings a result to the host.
 struct Waits {
   std::vector<Index> needless{};  ///< indices of calls: nothing was copied back since the last wait for the stream
   std::vector<Index> results{};   ///< indices of calls: something was copied back
@@ -45,7 +45,7 @@ class Account {
     if (is_result || std::ranges::any_of(o.after, brings_result)) own.results.push_back(places_[i]);
   }
 
-  /// Whether a wait for these operations brings a result to the host. Each result counts only for the first wait.
+  /// Whether a wait for these operations brings a result to the host. A result counts only for the first wait for it.
   bool take(const std::vector<Index>& operations) {
     bool found = false;
     for (const Index i : operations) {
@@ -69,9 +69,9 @@ class Account {
     return i != kNone && streams_[p_.operations[i].stream].has_result_by(places_[i]);
   }
 
-  /// Returns an operation whose stream has a pending result at or before it: `i` itself, or, if `i` is a join, one of
-  /// the operations that it joins. kNone if there is none. An operation without a pending result never gets one again,
-  /// so each one joined is checked only once: for a join, places_ counts the checked ones.
+  /// Returns an operation with a pending result at or before it in its stream: `i` or, if `i` is a join, an operation
+  /// that it joins. kNone if there is none. Later results have later positions, so an operation without a pending
+  /// result stays without one. So each joined operation is checked once; places_ counts the checked ones.
   Index result_at(Index i) {
     if (!p_.operations[i].is_join) return has_result(i) ? i : kNone;
     for (std::vector<Index> open{i}; !open.empty();) {
@@ -128,7 +128,7 @@ Waits waits_in(const Program& p) {
   return waits;
 }
 
-/// Removes the waits of these calls, and all of their time.
+/// Makes these calls wait for nothing and take no time.
 void remove_waits(Program& p, const std::vector<Index>& calls) {
   for (const Index c : calls) make_asynchronous(p.calls[c], 0);
 }
