@@ -18,8 +18,8 @@ namespace {
 
 // --- Work: durations without interference from concurrent operations -------------------------------------------------
 
-/// A piecewise linear function of time: seconds of its work that a copy of one direction would have done so far if it
-/// ran all the time. Its slope is the speed of such copies, relative to a copy alone on the link.
+/// Work that a running copy in one direction completes over time, in seconds of a copy alone on the link; piecewise
+/// linear. The slope is less than 1 while copies share the link.
 class Progress {
  public:
   void add(double time, double value) { steps_.push_back({time, value}); }
@@ -51,7 +51,7 @@ std::optional<std::size_t> direction_of(const Operation& o) {
   return std::nullopt;
 }
 
-/// Sets Operation::work of `copies`, which are all copies of one device: concurrent copies in one direction share a
+/// Sets Operation::work of `copies`, which must be all copies of one device. Concurrent copies in one direction share a
 /// copy engine, and copies in the other direction slow them down.
 void set_work_of_copies(Program& program, const std::vector<Index>& copies) {
   std::vector<Edge> edges;
@@ -82,8 +82,8 @@ void set_work_of_copies(Program& program, const std::vector<Index>& copies) {
   }
 }
 
-/// Whether two overlapping kernels ran concurrently for at least half of the shorter one. In a shorter overlap, the
-/// next kernel's first blocks only fill multiprocessors that the last blocks of the kernel before it no longer need.
+/// Whether two overlapping kernels ran concurrently for at least half of the shorter kernel. In a shorter overlap, the
+/// next kernel's first blocks only fill multiprocessors that the previous kernel's last blocks no longer need.
 bool ran_concurrently(const Operation& before, const Operation& o) {
   const double both = std::min(before.end, o.end) - o.begin;
   return 2 * both >= std::min(before.end - before.begin, o.end - o.begin);
@@ -137,8 +137,8 @@ void set_work(Program& program) {
 
 // --- Defaults --------------------------------------------------------------------------------------------------------
 
-/// Seconds from the end of an operation to the begin of the next in its stream, used if the recording has no sample. It
-/// applies to CUPTI's timestamps; Costs::handover, which kernels measure with the GPU's clock, is larger.
+/// Default for the seconds between two operations of a stream by CUPTI's timestamps. Costs::handover is larger: kernels
+/// measure it with the GPU's clock.
 constexpr double kTypicalHandover = 1e-6;
 
 // --- Delays and handovers of operations -----------------------------------------------------------------------------
@@ -150,8 +150,8 @@ struct Cause {
   std::optional<double> engine{};      // when the operation's engine became free
 };
 
-/// Returns for each operation when the one before it on the same engine released the engine. If two kernels overlap
-/// only at their ends, the engine counts as free when the later one begins.
+/// Returns for each operation when its engine became free: the end of the previous operation on that engine. If two
+/// kernels overlap only at their ends, the engine counts as free when the later kernel begins.
 std::vector<std::optional<double>> engine_free_times(const Program& program) {
   std::map<std::pair<std::uint32_t, Engine>, double> free;
   std::vector<std::optional<double>> times(program.operations.size());
@@ -174,8 +174,8 @@ Cause cause_of(const Program& program, const Operation& o, std::optional<double>
   return cause;
 }
 
-/// Whether only the call decided when the operation began: dependencies had ended, and the engine was free before the
-/// call.
+/// Whether only the time of the call decided when the operation began: before the call, its dependencies had ended and
+/// its engine was free.
 bool was_free(const Operation& o, const Cause& cause) {
   return (!cause.dependency || *cause.dependency <= cause.called) && (!cause.engine || *cause.engine <= cause.called) &&
          cause.called <= o.begin;
@@ -189,7 +189,7 @@ constexpr double kShortHandover = 2e-6;
 /// only if the operation's call began more than this many seconds before the operation.
 constexpr double kLongDelay = 12e-6;
 
-/// Whether the prerequisite that was met at time `by` decided when the operation began.
+/// Whether the operation began when it did because a dependency ended, or its engine became free, at time `by`.
 bool was_delayed_by(const Operation& o, const Cause& cause, std::optional<double> by) {
   if (!by || *by <= cause.called) return false;
   const double since = o.begin - *by;

@@ -14,13 +14,13 @@ namespace xferbench::explain {
 /// include some of the events' latency.
 inline constexpr std::uint64_t kSmallCopy = 64 * KiB;
 
-/// The speed of each copy direction while copies run in both, as a share of the direction's speed alone.
+/// Speed of copies in each direction while copies run in both directions, as a share of their speed in one direction.
 struct Duplex {
   double h2d = 1;
   double d2h = 1;
 };
 
-/// The numbers below are typical values. Measured ones of the machine replace them (explain/limits.hpp).
+/// The members below are typical values. Measured values of the machine replace them (explain/limits.hpp).
 struct Costs {
   /// Returns the seconds of one copy between the GPU and this kind of host memory on an otherwise idle link; nothing if
   /// unknown.
@@ -30,12 +30,12 @@ struct Costs {
   std::optional<double> pin{};      ///< seconds per byte to register memory (cudaHostRegister) and unregister it
   double asynchronous_copy = 3e-6;  ///< host time of an asynchronous copy call
   double launch = 2e-6;             ///< host time of a kernel launch call
-  double start = 5e-6;              ///< from the launch call to the begin of the kernel
-  double wake = 5e-6;               ///< from the end of an operation to the return of the call that waits for it
-  double graph_launch = 6e-6;       ///< host time of launching a small graph
-  double graph_node = 1.1e-6;       ///< GPU time of an empty kernel node in a chain
-  double handover = 1.5e-6;  ///< from the end of an operation to the begin of one that depends on it, in any stream
-  double gather = 1e-10;     ///< seconds per byte of a host copy between two buffers: 10 GB/s
+  double start = 5e-6;              ///< seconds from the launch call to the begin of the kernel
+  double wake = 5e-6;          ///< seconds from the end of an operation to the return of the call that waits for it
+  double graph_launch = 6e-6;  ///< host time of launching a small graph
+  double graph_node = 1.1e-6;  ///< GPU time of each empty kernel node in a graph whose nodes form a chain
+  double handover = 1.5e-6;    ///< seconds from the end of an operation to the begin of one that depends on it
+  double gather = 1e-10;       ///< seconds per byte of a host copy between two buffers: 10 GB/s
 };
 
 }  // namespace xferbench::explain

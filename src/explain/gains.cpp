@@ -28,10 +28,10 @@ double less(double seconds, double profiling) {
   return seconds <= 0 ? seconds : std::max(kLeastLeft * seconds, seconds - profiling);
 }
 
-/// Removes profiler overhead of `per_call` seconds from each call. Half of it comes before the operations that the call
-/// enqueues, half after those that it waits for. On the device, CUPTI's timestamps take time between operations: a
-/// tenth of the call overhead after a kernel (0.17 us for graph nodes), half of it after a copy (0.6 us for many small
-/// ones in a row).
+/// Removes profiler overhead of `per_call` seconds from each call: half of it from the delay of the operations that the
+/// call enqueues, half from its wake-up after a wait. CUPTI's timestamps also take time on the device: removes
+/// `per_call` / 10 before each kernel (0.17 us for graph nodes) and `per_call` / 2 before each copy (0.6 us for many
+/// small copies in a row).
 Program lightened(Program program, double per_call) {
   for (HostCall& call : program.calls) {
     call.own = less(call.own, per_call);
@@ -102,7 +102,7 @@ void vary_host(UnprofiledProgram& unprofiled, double baseline) {
   }
 }
 
-/// Durations of the program with each alternative fix of a candidate; infinite for a fix that makes it deadlock.
+/// Seconds that the program takes with each alternative fix of a candidate; infinite if the fix makes it deadlock.
 struct FixTrial {
   std::vector<double> times{};
   std::size_t best = 0;
@@ -121,8 +121,8 @@ double busiest(const Program& program) {
   return most;
 }
 
-/// Returns the duration with the fix; infinite if the changed program would deadlock. The caller multiplies it by
-/// `scale` to correct the replay's error. The busy time of engines has no such error, so it is divided by `scale`.
+/// Returns the duration with the fix; infinite if the changed program would deadlock. The caller multiplies the result
+/// by `scale` to correct the replay's error. The busy time of engines has no such error, so it is divided by `scale`.
 double seconds_with(const Program& program, const Fix& fix, double scale) {
   Program changed = program;
   fix.apply(changed);
@@ -163,7 +163,7 @@ class Sequence {
       return;
     }
     const std::size_t fix = gain_here > 0 ? here.best : alone.best;  // index of the fix to report
-    const double after = std::min(alone.times[fix], unchanged_);     // a fix that helps only after others gains 0 alone
+    const double after = std::min(alone.times[fix], unchanged_);     // alone, a fix never gains less than 0
     if (gain_here > 0) {
       candidate.fixes[fix].apply(program_);
       seconds_ = here.seconds();
@@ -203,7 +203,7 @@ UnprofiledProgram without_profiling(const Program& program, double replayed, dou
   UnprofiledProgram unprofiled = without_costs(program, replayed, baseline);
   const auto waits_for_pages = [](const Operation& o) { return o.varies && !o.is_copy; };
   if (std::ranges::any_of(program.operations, waits_for_pages)) {
-    // CUPTI's counters slow page migration: kernels that wait take up to twice as long, the host a quarter more (H200).
+    // With CUPTI's counters, kernels that wait for pages take up to twice as long, host code 25 % longer (H200).
     vary_operations(unprofiled, baseline, false);
     vary_host(unprofiled, baseline);
   }

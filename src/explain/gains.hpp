@@ -13,7 +13,7 @@ namespace xferbench::explain {
 /// Largest error of the unchanged replay, as a share of the recorded time. Gains are unavailable if it is larger.
 inline constexpr double kReplayTolerance = 0.03;
 
-/// Returns why gains are unavailable; empty if they are available.
+/// Returns why gains are unavailable: the replay failed or its error is too large. Empty if they are available.
 std::string why_gains_unavailable(const WindowSummary& window_summary);
 
 /// Estimate of the program without profiler overhead, made from a profiled run.
@@ -30,7 +30,7 @@ UnprofiledProgram without_profiling(const Program& program, double replayed, dou
 
 struct Gains {
   std::vector<Finding> findings{};  ///< sorted by gain, largest first
-  std::vector<double> together{};   ///< see ProcessExplanation::together
+  std::vector<double> together{};   ///< element i: seconds with the first i + 2 findings fixed together
   std::size_t left_out = 0;
 };
 

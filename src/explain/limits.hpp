@@ -23,8 +23,9 @@ struct MachineLimits {
 /// not measured keep their typical values; Costs::copy returns nothing for kinds of copies that were not measured.
 MachineLimits limits_of(const Report& report);
 
-/// Returns the seconds of a copy of this size. Interpolates between measured sizes. Above the largest, assumes its
-/// rate. Below the smallest, returns the time of the smallest if that is at most kSmallCopy, else nothing.
+/// Returns the seconds of a copy of this size. Interpolates between measured sizes. Above the largest size, assumes the
+/// largest size's rate. Below the smallest size, returns the smallest size's time if that size is at most kSmallCopy,
+/// else nothing.
 std::optional<double> seconds_on(const LimitCurve& curve, std::uint64_t bytes);
 
 }  // namespace xferbench::explain

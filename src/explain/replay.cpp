@@ -50,20 +50,19 @@ enum class What : std::uint8_t { call_begins, call_ends, operation_ready, operat
 
 struct ReplayEvent {
   double time;
-  std::uint64_t order;  // breaks ties: first come, first served
+  std::uint64_t order;  // number of the event: events at the same time are handled in this order
   Index index;
   std::uint32_t version;  // OperationState::version when the event was scheduled; outdated events are ignored
   What what;
   bool operator>(const ReplayEvent& other) const { return std::tie(time, order) > std::tie(other.time, other.order); }
 };
 
-/// The state of an engine of one device.
 struct EngineState {
   std::deque<Index> ready;  // operations that wait for the engine
   std::size_t running = 0;
   std::size_t alone = 0;  // number of running operations that may not overlap another
-  Index last = kNone;     // last operation that began; of copies, only this one can be running
-  // The engine stays free for this operation, which will soon be ready: see next_in_order().
+  Index last = kNone;     // last operation that began; on a copy engine, no other can be running
+  // The engine stays free for this operation although others wait: it is next in the recorded order and almost ready.
   Index kept_for = kNone;
 };
 
@@ -122,11 +121,11 @@ class Simulation {
 
  private:
   struct CallState {
-    // Number of calls that must end before this one begins. After it has begun: number of operations it waits for.
+    // Before the call begins: number of calls that must end first. Then: number of operations that it waits for.
     std::uint32_t missing = 0;
     double least_end = 0;
     bool begun = false;
-    bool ends = false;  // the event for its end is in the queue
+    bool ends = false;  // the event for the end of this call is in the queue
     bool ended = false;
   };
   struct OperationState {
@@ -237,9 +236,9 @@ class Simulation {
     start_what_can(engine);
   }
 
-  /// Returns the operation that runs next on the engine of `ended` although others are already waiting: it depends on
-  /// `ended`, becomes ready within kMoment, and began before the waiting ones in the recording. kNone: the first
-  /// waiting one runs next.
+  /// Returns the operation that runs next on the engine of `ended`, before those that already wait for the engine: it
+  /// depends on `ended`, is ready within kMoment, and began before the waiting ones in the recording. kNone: the first
+  /// waiting operation runs next.
   [[nodiscard]] Index next_in_order(Index ended, const EngineState& engine) const {
     constexpr double kMoment = 2e-6;
     if (engine.running > 0 || engine.ready.empty()) return kNone;

@@ -8,9 +8,9 @@
 
 namespace xferbench::explain {
 
-/// Begin and end of each call and operation, in seconds from the begin of the window. `seconds` is when the last call
-/// has ended, and all operations that ended in the recorded window, even if no call waits for them. Otherwise a fix
-/// could seem faster than the GPU.
+/// Begin and end of each call and operation, in seconds from the begin of the window. `seconds` is the end of the last
+/// call, or of the last operation if that ends later, so that no fix seems faster than the GPU. Operations that ended
+/// after the recorded window do not count.
 struct Replay {
   double seconds = 0;
   std::vector<double> call_begins{};
