@@ -57,7 +57,7 @@ std::vector<Candidate> candidates(const AnalysisInput& input);
 Place place_of_operations(const AnalysisInput& input, std::span<const Index> operations);
 Place place_of_calls(const AnalysisInput& input, std::span<const Index> calls);
 
-/// Returns a candidate without fixes. Its finding has the number and place of these operations, and at_most is set.
+/// Returns a candidate without fixes. Its finding gets the number and place of these operations, and at_most = true.
 Candidate of_operations(const AnalysisInput& input, FindingKind kind, std::span<const Index> operations);
 Candidate of_calls(const AnalysisInput& input, FindingKind kind, std::span<const Index> calls);
 

@@ -58,7 +58,7 @@ Counts counts_of(const Program& p) {
   return counts;
 }
 
-/// Returns half the spread of the runs, as a share of their median. Smaller gains are indistinguishable from noise.
+/// Returns half the difference between the slowest and fastest run, as a share of the median. Smaller gains are noise.
 double noise_of(const std::vector<double>& runs) {
   if (runs.size() < 2) return 0;
   const auto [least, most] = std::ranges::minmax(runs);
@@ -78,8 +78,8 @@ std::vector<std::string> gpus_of(const Recording& r, const Program& p) {
 /// Maximum relative difference between the profiled run without profiler overhead and the baseline run.
 constexpr double kMostVariation = 0.25;
 
-/// Returns the program without profiler overhead if there is a baseline run. Makes gains unavailable if runs vary too
-/// much.
+/// Returns the program without profiler overhead; without a baseline run, returns it unchanged. Makes gains unavailable
+/// if the runs vary too much.
 Program unprofiled_program(ProcessExplanation& analysis, const Program& program) {
   const WindowSummary& window_summary = analysis.window_summary;
   if (!window_summary.baseline) return program;

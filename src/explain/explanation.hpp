@@ -23,7 +23,7 @@ struct Shares {
   double calls = 0;      ///< GPU idle during other CUDA calls
   double loading = 0;    ///< GPU idle during CUDA start-up, code loading, allocation or pinning
   double program = 0;    ///< GPU idle while the program runs its own code
-  double profiling = 0;  ///< profiler overhead, as far as it is known
+  double profiling = 0;  ///< profiler overhead; 0 without a baseline run
   [[nodiscard]] double total() const {
     return kernels + copies + both + waiting + calls + loading + program + profiling;
   }
@@ -88,7 +88,7 @@ struct Finding {
   /// Nothing if gains are unavailable.
   std::optional<double> seconds_after{};
   std::optional<double> seconds_after_all{};
-  double share = 0;  ///< gain as a share of the wall time; the larger of the gains alone and after the earlier fixes
+  double share = 0;  ///< the larger gain of this fix, alone or after the earlier fixes, as a share of the wall time
 };
 
 /// The analyzed part of the program: all of it, or an NVTX range.
@@ -175,14 +175,14 @@ struct ProcessExplanation {
   std::vector<Finding> findings{};  ///< sorted by gain, largest first
   std::size_t small_findings = 0;   ///< number of findings left out because they gain less than `least_share`
   double least_share = 0.01;        ///< findings that gain a smaller share of the wall time are left out
-  /// [i]: seconds of the window with the first i + 2 findings of the list fixed together.
+  /// Element i: seconds of the window with the first i + 2 findings of the list fixed together.
   std::vector<double> together{};
   /// Seconds of the window with only the findings of the requested kinds (`fixed`) fixed. Nothing if there are none, or
   /// if gains are unavailable.
   std::optional<double> seconds_fixed{};
   std::vector<std::string> fixed{};  ///< kinds of findings that the user asked to fix (Options::fixed)
   bool fixed_at_most = false;        ///< the gain of the fixes is an upper bound, so `seconds_fixed` is a lower bound
-  std::vector<std::string> fixes_missing{};  ///< the kinds in `fixed` of which nothing was found
+  std::vector<std::string> fixes_missing{};  ///< the kinds in `fixed` without a finding
   std::vector<CopyPoint> cloud{};
   Timeline timeline{};
 };

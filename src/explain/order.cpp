@@ -37,7 +37,7 @@ Order::Order(Program& program)
 void Order::enqueue(Index operation) {
   State& stream = streams_[program_.operations[operation].stream];
   while (stream.no_call_placed < stream.no_call.size() && stream.no_call[stream.no_call_placed] < operation) {
-    // Operations of one stream begin in the order in which they were enqueued.
+    // In one stream, an operation that began earlier was also enqueued earlier.
     place(stream.no_call[stream.no_call_placed++]);
   }
   place(operation);
@@ -71,8 +71,8 @@ void Order::set_tail(Index s, Index i) {
   }
 }
 
-/// CUPTI records no edges of a graph. So each node is assumed to depend on the node that ended last before it began,
-/// which this returns; nothing if none had ended.
+/// Returns the node of the graph that ended last before `o` began; nothing if none had ended. CUPTI records no edges of
+/// a graph, so each node is assumed to depend on that node.
 std::optional<Index> Order::graph_predecessor(const Operation& o) {
   if (graph_call_ != o.call) {
     graph_call_ = o.call;
@@ -110,7 +110,7 @@ const Operation& Order::operation(Index i) const {
 /// Returns a number that is larger for later operations of the same stream, and for later joins of the same owner.
 Index Order::position(Index i) const { return i < positions_.size() ? positions_[i] : i; }
 
-/// Adds an operation to a point. Keeps only the last one of each stream: when it has ended, so have all earlier ones.
+/// Adds an operation to a point. Keeps only the last operation of each stream, because it ends after all earlier ones.
 void Order::add(Point& point, Index i) const {
   if (i == kNone) return;
   const auto same = std::ranges::find(point, operation(i).stream, [this](Index o) { return operation(o).stream; });
@@ -143,8 +143,8 @@ Point Order::point_of(Index stream) {
   return point;
 }
 
-/// Returns the last operations of all streams of the group. In groups with more than kMostWithoutJoin streams, returns
-/// one join instead: of the group's previous join and the last operations of streams that have changed since then.
+/// Returns the last operations of all streams of the group. With more than kMostWithoutJoin streams, returns a join of
+/// the group's previous join and the last operations of streams that have changed since then.
 Point Order::point_of(Group& group) {
   Point point;
   const bool few = group.streams.size() <= kMostWithoutJoin;

@@ -42,7 +42,7 @@ class Order {
   [[nodiscard]] Point of_stream(std::uint32_t context, std::uint32_t stream);
   /// Returns the last operations of all streams, or of the streams of one context.
   [[nodiscard]] Point of_all(std::optional<std::uint32_t> context);
-  /// Returns those last operations of streams that ended after `begin`, but not after `end`.
+  /// Of the last operations of all streams, returns those that ended after `begin`, but not after `end`.
   [[nodiscard]] Point ended_within(double begin, double end);
 
   /// Appends the joins to the program's operations. Must be called after all operations are enqueued.
@@ -90,7 +90,7 @@ class Order {
   std::vector<Index> no_call_;  // operations without a call, sorted by begin
   std::size_t no_call_seen_ = 0;
   std::map<std::uint32_t, Index> legacy_;  // per context: the last operation in the legacy default stream
-  std::map<Named, Point> latest_;          // per context and event: operations that the latest record covers
+  std::map<Named, Point> latest_;          // per context and event: operations that the event's latest record covers
   // Per Event::record: operations that this record of an event covers.
   std::map<std::uint64_t, Point> recorded_;
 

@@ -29,7 +29,7 @@ bool is_wait(const HostCall& call) {
 }
 
 Index kernel_at(const Program& program, std::uint32_t device, double time) {
-  constexpr std::size_t kLooks = 64;  // a GPU never runs more operations than this at once
+  constexpr std::size_t kLooks = 64;  // maximum operations to examine, latest first
   const auto joins = std::ranges::partition_point(program.operations, [](const Operation& o) { return !o.is_join; });
   auto next = std::ranges::upper_bound(program.operations.begin(), joins, time, {}, &Operation::begin);
   for (std::size_t looks = 0; next != program.operations.begin() && looks < kLooks; ++looks) {
@@ -291,7 +291,7 @@ class Builder {
     wait_for(call, own);
   }
 
-  /// cudaFree and the like wait for the device if it is busy, so the call waits for what ended during the call.
+  /// cudaFree and the like wait for a busy device: makes the call wait for operations that ended during the call.
   static void wait_if_recorded(HostCall& call, Order& order) {
     wait_for(call, order.ended_within(call.begin, call.end));
   }

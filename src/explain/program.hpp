@@ -35,18 +35,18 @@ struct Dependency {
   bool legacy = false;  ///< exists only because one of the two is in the legacy default stream
 };
 
-/// A copy, fill or kernel on a device, or a join (is_join).
+/// A copy, fill or kernel on a device, or a join (is_join), which only waits for other operations.
 struct Operation {
   double begin = 0;  ///< as recorded
   double end = 0;
   double work = 0;      ///< duration in seconds if nothing else uses its engine and the link
-  double delay = 0;     ///< from the begin of its call to its own begin, if nothing else delays it
-  double handover = 0;  ///< from the end of its last dependency to its own begin, if nothing else delays it
+  double delay = 0;     ///< seconds from the begin of its call to its own begin, if nothing else delays it
+  double handover = 0;  ///< seconds from the end of its last dependency to its own begin, if nothing else delays it
   std::uint64_t bytes = 0;
   Index call = kNone;    ///< index of the call that enqueued it; kNone: enqueued before the window, or by the device
   Index stream = 0;      ///< index into Program::streams
   Index name = 0;        ///< NameId; only for kernels
-  float least_part = 0;  ///< kernels: if one is split into chunks, each takes at least this share of its time
+  float least_part = 0;  ///< if a kernel is split into chunks, each chunk takes at least this share of its time
   std::uint32_t correlation = 0;  ///< CUPTI's correlation id of its call
   std::vector<Dependency> after{};
   std::uint32_t device = 0;
@@ -54,10 +54,10 @@ struct Operation {
   recording::CopyKind copy = recording::CopyKind::other;
   recording::Memory host = recording::Memory::unknown;  ///< copies: kind of memory on the host side
   bool is_copy = false;
-  bool side_by_side = false;  ///< a kernel that overlapped another by at least half of the shorter one
+  bool side_by_side = false;  ///< the kernel overlapped another for at least half of the shorter kernel's duration
   bool in_graph = false;
   bool is_join = false;  ///< not recorded: stands for all operations in `after`, and ends with the last of them
-  /// The duration differs between runs: for copies that the host stages, and kernels that wait for managed pages.
+  /// True for copies that the host stages and kernels that wait for managed pages: their durations vary between runs.
   bool varies = false;
 };
 
@@ -67,10 +67,10 @@ struct HostCall {
   double end = 0;
   double gap = 0;  ///< from the end of `follows` to the begin of this call: the program's own work
   double own = 0;  ///< duration without waiting
-  /// From the end of the last operation that it waits for to its own return; negative if it returns before that end.
+  /// Seconds from the end of the last awaited operation to the return of the call; negative if the call returns first.
   double wake = 0;
-  /// Index of the call after whose end this one is made: the call before it on its thread, or the last call of another
-  /// thread that handed over to this one.
+  /// Index of the call that must end before this call is made: the previous call of its thread or, if threads take
+  /// turns or this is the first call of its thread, a call of another thread.
   Index follows = kNone;
   Index previous = kNone;  ///< index of the previous call on the same thread if that is not `follows`, else kNone
   Index name = 0;          ///< NameId
@@ -118,9 +118,9 @@ Program program_of(const Recording& recording, const Window& window, const Costs
 /// thread: waiting for a thread involves no CUDA call, so it is not recorded.
 void follow_threads(Program& program);
 
-/// Sets Operation::work, delay, handover and side_by_side, HostCall::own and wake. Each is the recorded time if that
+/// Sets Operation::work, delay, handover and side_by_side, and HostCall::own and wake. Uses a recorded time if it
 /// decided when the operation or call began or ended, else the median of recorded times of the same kind. So an
-/// unchanged replay gives the recorded times, except for effects that the graph does not contain.
+/// unchanged replay takes the recorded time, except for effects that the graph does not contain.
 void calibrate(Program& program, const Costs& costs);
 
 }  // namespace xferbench::explain

@@ -39,7 +39,7 @@ std::map<std::uint32_t, Turns> turns_of(const std::vector<HostCall>& calls) {
 /// Returns the last call of another thread that ended before call `first` began, because another thread must have
 /// started the thread of `first`; kNone if there is none.
 Index starter_of(const Program& program, Index first) {
-  constexpr Index kLooks = 64;  // bounds the search; at most one call per thread overlaps with it
+  constexpr Index kLooks = 64;  // maximum calls to examine; at most one call per thread overlaps with `first`
   Index last = kNone;
   for (Index i = first, looks = 0; i-- > 0 && looks < kLooks; ++looks) {
     const HostCall& call = program.calls[i];

@@ -17,7 +17,6 @@ using SpanVisit = std::function<bool(const TimelineSpan&)>;
 /// memory for each record, so that long recordings can be written while they are visited.
 void each_span(const Recording& recording, const Window& window, const SpanVisit& visit);
 
-/// The timeline row for copies of a kind.
 Track track_of(recording::CopyKind kind);
 
 /// Returns the timeline of the first `most` spans of the window.

@@ -39,7 +39,7 @@ Traffic first_of(const Operation& o) {
 std::vector<Traffic> traffic_of(const Program& program, const Costs& costs) {
   struct Group {
     Traffic traffic;
-    double until = 0;  // latest end of its copies so far
+    double until = 0;  // latest end of the copies counted so far
   };
   std::map<std::tuple<recording::CopyKind, Memory, int>, Group> groups;
   for (const Operation& o : program.operations) {
@@ -75,7 +75,7 @@ std::vector<CopyPoint> cloud_of(const Program& program, std::size_t most) {
   }
   std::vector<CopyPoint> all;
   for (const auto& [key, point] : points) all.push_back(point);
-  // With too many points, the rarest are dropped.
+  // If there are too many points, drops those that stand for the fewest copies.
   std::ranges::stable_sort(all, std::ranges::greater(), &CopyPoint::count);
   if (all.size() > most) all.resize(most);
   return all;

@@ -9,11 +9,11 @@
 
 namespace xferbench::explain {
 
-/// One entry per direction, host memory and size class of the copies; sorted by total time, longest first.
+/// Returns an entry for each direction, host memory and size class of the copies, sorted by total time, longest first.
 std::vector<Traffic> traffic_of(const Program& program, const Costs& costs);
 
-/// Points of the scatter plot. Copies of one kind and size whose durations differ by less than 10 % share a point. Of
-/// more than `most` points, those of the fewest copies are dropped.
+/// Returns the points of the scatter plot. Copies of one kind and size whose durations differ by less than 10 % share a
+/// point. If there are more than `most` points, drops those of the fewest copies.
 std::vector<CopyPoint> cloud_of(const Program& program, std::size_t most);
 
 }  // namespace xferbench::explain
