@@ -19,7 +19,7 @@ namespace {
 using Results = std::vector<const Result*>;
 
 /// Returns a number of the case as text, for example "55.45 GB/s ± 0.4 %", "94.9 %" or "1.75 times"; empty if the case
-/// has no such number. Only a rate by which the best case is selected has its interval.
+/// has no such number. Only the rate by which the best case is chosen gets its confidence interval.
 std::string quantity(const ScenarioDescriptor& scenario, const MetricDeclaration& of, const Result& result) {
   if (of.kind == MetricDeclaration::Kind::label) return result.label(of.name);
   if (of.kind == MetricDeclaration::Kind::measurement) {
@@ -30,7 +30,7 @@ std::string quantity(const ScenarioDescriptor& scenario, const MetricDeclaration
   if (metric == nullptr) return {};
   if (of.format == MetricDeclaration::Format::ratio) return fmt::format("{:.2f} times", metric->value);
   const std::string text = format_quantity(metric->value, metric->unit);
-  // A rate has the relative interval of the time from which it was computed.
+  // The relative confidence interval of a rate is that of the time from which the rate was computed.
   const Measurement* headline = metric->unit == "GB/s" ? headline_of(result, scenario.metrics) : nullptr;
   const auto width =
       headline == nullptr || of.name != scenario.answer.best ? std::nullopt : relative_half_width(*headline);
@@ -89,7 +89,7 @@ const Result* best_of(const ScenarioDescriptor& scenario, const Results& results
 }
 
 /// Returns how the best case differs from the others, for example " (size 256 MiB; the best of 4 cases: host pinned; 1
-/// FAILED)". `like`: the cases from which it was chosen; `all`: all cases that the sentence is about.
+/// FAILED)". `like`: the cases from which the best was chosen; `all`: all cases that the sentence is about.
 std::string which(const ScenarioDescriptor& scenario, const Result& best, const Results& like, const Results& all) {
   const auto differs_in = [&best](const Axis& axis, const Results& results) {
     return best.config.has(axis.name) && std::ranges::any_of(results, [&](const Result* r) {

@@ -23,7 +23,7 @@ using Axes = std::vector<std::string>;
 
 std::string half_width_text(const std::optional<double>& width) { return width ? format_percent(*width) : ""; }
 
-/// Returns half the distance between a metric's "_low" and "_high" metrics over its value; nullopt without them.
+/// Returns half the distance between a metric's "_low" and "_high" metrics, divided by its value; nullopt without them.
 std::optional<double> half_width_of(const Result& result, const Metric& metric) {
   const Metric* low = result.metric(metric.name + "_low", metric.gpu);
   const Metric* high = result.metric(metric.name + "_high", metric.gpu);
@@ -31,7 +31,7 @@ std::optional<double> half_width_of(const Result& result, const Metric& metric) 
   return (high->value - low->value) / 2 / metric.value;
 }
 
-/// Returns a value of the measurement as text: a time in its column's `time_unit`, anything else in its own unit.
+/// Returns a value of the measurement as text: a time in the column's `time_unit`, else in the measurement's unit.
 std::string value_text(const Measurement& m, const std::optional<double>& value, const std::string& time_unit) {
   if (!value) return "";
   return m.unit == "s" ? format_seconds_in(*value, time_unit)
@@ -89,7 +89,7 @@ void add_times(const Measurement& m, std::vector<double>& times) {
 /// Returns the common unit for the times of a column and of its percentiles' columns. Empty if the times differ so much
 /// that each is easier to read in its own unit.
 std::string unit_in_table(const std::vector<double>& times) {
-  constexpr double kLongest = 1e5;  // a number from here on is not read as one of the same column
+  constexpr double kLongest = 1e5;  // maximum number in a column with a common unit
   std::string unit = unit_for_all(times);
   const double most = times.empty() ? 0 : std::ranges::max(times);
   return most * in_a_second(unit) < kLongest ? unit : "";
@@ -111,7 +111,7 @@ std::string time_unit_of(const MetricDeclaration& of, const std::vector<const Re
   return unit_in_table(times);
 }
 
-/// Whether a column is worth showing: it has a value, or, if it names clocks, two different ones.
+/// Whether a column is worth showing: it has a value. A column that names clocks needs two different values.
 bool shows(const Group& group, const Column& column) {
   std::string first;
   return std::ranges::any_of(group.results, [&](const Result* r) {
@@ -153,7 +153,7 @@ std::vector<std::size_t> least_important(std::span<const Column> columns, std::s
   return order;
 }
 
-/// Returns the axis values that all cases skipped for one reason share: " (host managed)".
+/// Returns the axis values that all of these skipped cases share, for example " (host managed)".
 std::string common_text(const std::vector<const Axis*>& varying, const std::vector<const Result*>& those) {
   std::vector<std::string> parts;
   for (const Axis* axis : varying) {
@@ -182,13 +182,13 @@ Cells axis_cells(const Result& result, const Axes& axes) {
   return cells;
 }
 
-// Limits for the charts of samples that open from table rows on HTML pages: with more than kMostThatOpen rows, there
-// are none; all charts together show about kSamplesOfAll samples, each at least kFewestSamples.
+// Limits for the charts of samples that open from table rows on HTML pages. A table with more than kMostThatOpen rows
+// has no charts. All its charts together show about kSamplesOfAll samples, each chart at least kFewestSamples.
 constexpr std::size_t kMostThatOpen = 500;
 constexpr std::size_t kSamplesOfAll = 40'000;
 constexpr std::size_t kFewestSamples = 50;
 
-/// Returns the GPUs for which any of the results has a value of that number of their own.
+/// Returns the GPUs that have their own value of this metric or measurement in any of the results.
 std::vector<std::optional<int>> gpus_with(const MetricDeclaration& of, const std::vector<const Result*>& results) {
   std::set<std::optional<int>> gpus;
   const auto look_at = [&](const auto& all) {
@@ -203,7 +203,7 @@ std::vector<std::optional<int>> gpus_with(const MetricDeclaration& of, const std
   return {gpus.begin(), gpus.end()};
 }
 
-/// Returns a table of one number of each GPU: rows are cases, columns GPUs.
+/// Returns a table of one number for each GPU: rows are cases, columns are GPUs.
 Table gpu_table(const Group& group, const MetricDeclaration& of, const std::vector<std::optional<int>>& gpus) {
   Table table = empty_table(group);
   const Axes axes = table.header;

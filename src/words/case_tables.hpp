@@ -43,7 +43,7 @@ std::vector<std::string> skipped_lines(const Group& group);
 
 /// Returns the table of these results, with the columns that the scenario declares.
 Table headline_table(const Group& group, const std::vector<const Result*>& rows);
-/// Returns a table for each number that has a heading and values for single GPUs.
+/// Returns a table for each number that is declared with a heading and has values for single GPUs.
 std::vector<Table> gpu_tables(const Group& group);
 /// Returns a table of the measurements of one result. A percentile is empty if there are too few samples for it.
 Table table_of(const std::vector<const Measurement*>& measurements);

@@ -21,7 +21,7 @@ using Results = std::vector<const Result*>;
 
 constexpr std::size_t kLeastValues = 3;
 constexpr std::size_t kMostLines = 8;
-constexpr std::size_t kFewLines = 3;  // series, limits included; charts with more have the usual size
+constexpr std::size_t kFewLines = 3;  // maximum series, limits included, of charts that are drawn smaller
 constexpr std::size_t kMostPanels = 6;
 constexpr std::array<std::size_t, 7> kLineColours{0, 1, 2, 3, 4, 6, 7};  // classes of page.css; 5 is for limits
 
@@ -126,8 +126,8 @@ class Drawer {
     return point;
   }
 
-  /// Returns a number of the case with its confidence interval: its own if it has one; for a rate, the relative
-  /// interval of the time from which it was computed.
+  /// Returns a number of the case with the number's confidence interval. A rate without an interval of its own gets the
+  /// relative interval of the time from which it was computed.
   [[nodiscard]] std::optional<Chart::Point> point_of(const Result& r) const {
     if (y_ == nullptr) return std::nullopt;
     if (y_->kind == MetricDeclaration::Kind::measurement) return point_of(r.measurement(of_.y));
@@ -194,7 +194,7 @@ class Drawer {
     return chart;
   }
 
-  /// Returns a note on the axes for which a line shows only the best case, because several cases have the same x.
+  /// Returns a note that names the axes in which cases with the same x differ: a point shows only the best of them.
   [[nodiscard]] std::string best_case_note(const std::vector<std::pair<std::string, Results>>& lines,
                                            const std::vector<std::string>& axes) const {
     const auto differs = [&](const std::string& axis) {
@@ -305,7 +305,7 @@ std::optional<Chart> samples_of(const Result& result, const ScenarioDescriptor& 
 
 std::vector<Chart> charts_of(const ScenarioDescriptor& scenario, std::span<const Result* const> results) {
   std::vector<Chart> charts;
-  // By name: lines of the same name have the same colour in all charts of the scenario.
+  // Colour indices by name of the line: a line has the same colour in all charts of the scenario.
   std::map<std::string, std::size_t> colours;
   for (const LineChart& of : scenario.charts) {
     for (Chart& chart : Drawer(scenario, of).charts(results)) {

@@ -25,7 +25,7 @@ std::vector<Bars> bars_of(const ScenarioDescriptor& scenario, std::span<const Re
 std::vector<Bars> gpu_bars_of(const ScenarioDescriptor& scenario, std::span<const Result* const> results);
 
 /// Returns a chart of the main metric's samples in the order in which they were taken, with their median. Of more than
-/// `most` samples, it shows every n-th. nullopt if there are fewer than ten samples, or if they are only in a file.
+/// `most` samples, it shows every n-th. nullopt for fewer than ten samples, or if the samples are only in another file.
 std::optional<Chart> samples_of(const Result& result, const ScenarioDescriptor& scenario, std::size_t most);
 
 }  // namespace xferbench

@@ -111,7 +111,7 @@ std::string in_words(std::string name) {
   return name;
 }
 
-/// Converts the numbers of a matrix from `unit` to the most readable unit, and adds that to the title.
+/// Converts the numbers of a matrix from `unit` to the most readable unit, and adds that unit to the title.
 void scale(Matrix& matrix, const std::string& unit) {
   if (unit != "s") {
     if (unit == "1") matrix.form = Matrix::Form::hundredths;
@@ -129,7 +129,7 @@ void scale(Matrix& matrix, const std::string& unit) {
   }
 }
 
-/// Sets a colour scale on which small differences have similar colours. For shares, 100 % always has the brightest.
+/// Sets a colour scale on which small differences have similar colours. For shares, 100 % has the brightest colour.
 void set_shade_range(Matrix& matrix, bool of_shares) {
   double highest = of_shares ? 1 : 0;
   for (const auto& cell : matrix.cells) highest = std::max(highest, cell.value_or(0));
@@ -154,8 +154,8 @@ LinkClass link_class_of(const Environment& e, const std::string& from, const std
   return {link.nvlinks, link.access, node_of(link.from) == node_of(link.to)};
 }
 
-/// Cells of one map that should have equal numbers, and for each the main metric of its case, by which outliers are
-/// found: it is at least as certain as the number shown.
+/// Cells of one map that should have equal numbers. `estimates` has the main metric of each cell's case, by which
+/// outliers are found: it is at least as certain as the number shown.
 struct Alike {
   std::vector<std::size_t> cells{};
   std::vector<model::Estimate> estimates{};
@@ -254,7 +254,7 @@ void add_maps(const Declared& declared, std::span<const Result* const> results, 
   const std::vector<std::string> axes = other_axes(declared.scenario, map, known);
   Results on_map = map.at_largest.empty() ? known : largest(known, map.at_largest);
   std::erase_if(on_map, [&map](const Result* r) { return !r->config.has(map.rows) || !r->config.has(map.columns); });
-  const std::ptrdiff_t least = declared.over_gpus ? 1 : 2;  // minimum numbers; the table already shows a single one
+  const std::ptrdiff_t least = declared.over_gpus ? 1 : 2;  // minimum numbers; a single one is already in the table
   const std::size_t most = declared.over_gpus ? kMostGpuMaps : kMostMaps;
   std::size_t count = 0;
   for (const auto& [others, those] : by_name(on_map, [&axes](const Result* r) { return others_of(*r, axes); })) {

@@ -14,7 +14,7 @@ namespace xferbench {
 struct HeatMaps {
   std::vector<Matrix> over_counts{};  ///< maps over two axes of counts; an asterisk marks the best cell
   std::vector<Matrix> over_gpus{};  ///< maps from GPU to GPU; an asterisk marks cells that differ from comparable pairs
-  std::vector<std::string> notes_over_counts{};  ///< reasons why some or all of these maps are left out
+  std::vector<std::string> notes_over_counts{};  ///< reasons why maps over counts are left out
   std::vector<std::string> notes_over_gpus{};
   std::vector<const Result*> in_over_gpus{};  ///< results that are shown in over_gpus
 };
@@ -28,8 +28,8 @@ HeatMaps heat_maps(const ScenarioDescriptor& scenario, std::span<const Result* c
 /// Whether a finding is about an unordered pair of GPUs, which its labels `a` and `b` name.
 bool is_of_pair(const Finding& finding);
 
-/// Returns matrices of findings of one kind for which is_of_pair() is true, including those shown only with --details.
-/// Each shows the first metric of the findings that have the same other labels, apart from `outcome`.
+/// Returns matrices of findings of one kind, which must be about pairs of GPUs (is_of_pair()). Findings with the same
+/// first metric and the same labels, apart from `a`, `b` and `outcome`, share a matrix, which shows that metric.
 std::vector<Matrix> pair_matrices(std::span<const Finding* const> findings, const std::string& title);
 
 }  // namespace xferbench

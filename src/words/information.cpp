@@ -17,7 +17,7 @@ void add_named(Document& told, const Labels& entries, const std::string& title, 
   std::size_t column = 10;
   for (const auto& [name, text] : entries) column = std::max(column, width(name));
   Table table{.header = {"", ""}, .left_columns = 2, .title = title};
-  std::string whose;  // the unindented name before, for example "GPU 1", which indented names are facts about
+  std::string whose;  // the last unindented name, for example "GPU 1"; put before indented names in the table
   for (const auto& [name, text] : entries) {
     told.add(
         Sentence{

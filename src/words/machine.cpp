@@ -18,7 +18,6 @@ namespace xferbench {
 
 namespace {
 
-/// Adds a fact, unless its text is empty.
 void add(Labels& facts, const char* name, std::string text) {
   if (!text.empty()) facts.emplace_back(name, std::move(text));
 }

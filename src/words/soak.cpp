@@ -46,8 +46,8 @@ std::string end_in_words(const SoakInterval& last) {
   return fmt::format("after {}, still running", time);
 }
 
-/// Returns the baseline period, which ends with its last interval, for example as "first 11 s" or "first 5 min".
-/// `rates` are needed only for files of older versions.
+/// Returns the baseline period in words, for example "first 11 s" or "first 5 min". Files of older versions do not
+/// record it: it is then derived from the settings and `rates`.
 std::string beginning_of(const SoakHeader& header, const SoakTotals& totals, std::span<const RateSample> rates) {
   SoakSettings settings = header.settings;
   if (totals.seconds > 0) settings.seconds = totals.seconds;

@@ -16,7 +16,6 @@ struct RateSample {
   SoakRate rate{};
 };
 
-/// Appends the rates of an interval to `rates`.
 void keep_rates(std::vector<RateSample>& rates, const SoakInterval& interval);
 
 /// Returns the totals so far: bytes moved and verified, wrong bytes, drops of rates with what changed at the same time,

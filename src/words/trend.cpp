@@ -156,7 +156,7 @@ List doubts_of(const Trend& trend) {
       continue;
     }
     const char* each =
-        said.starts_with(" ") ? ", each of which" : "";  // "r.json is incomplete", "r.json: the link ..."
+        said.starts_with(" ") ? ", each of which" : "";  // for "r.json is incomplete", not for "r.json: the link ..."
     Item& item = list.items.emplace_back(Item{.text = fmt::format("{} files{}{}", files.size(), each, said)});
     item.below.push_back({.text = fmt::format("{}", fmt::join(files, ", ")), .tone = Tone::dim, .margin = 4});
   }
