@@ -68,7 +68,7 @@ Table table_of(const Checked& checked) {
     if (row.verdict == Verdict::not_measured) continue;
     // A derived limit has no name of its own: its name is the key of its case.
     const std::string name = row.name == row.key ? "" : row.name;
-    const std::string margin = row.margin ? format_change(*row.margin) : "";  // for example "+4.2 %" inside its limit
+    const std::string margin = row.margin ? format_change(*row.margin) : "";  // "+4.2 %": 4.2 % better than the limit
     const Tone tone = row.verdict == Verdict::holds ? Tone::plain : Tone::bad;
     Table::Row& line = table.rows.emplace_back();
     for (const std::string& text :

@@ -13,10 +13,9 @@ namespace xferbench {
 
 using AllChecked = std::span<const check::Checked>;
 
-/// Returns the marks of all files. With several files, each mark names the files that it is about.
+/// Returns the trust marks of a document about these files: simulated, not verified, incomplete, injected fault.
 Trust trust_of(AllChecked all);
 
-/// Whether all expectations hold for every file.
 bool all_hold(AllChecked all);
 
 /// Returns a table for each file, one summary, and commands that measure the expectations that no file has measured.
@@ -28,7 +27,7 @@ std::string incomplete(const check::Checked& checked);
 bool nothing_was_checked(const check::Checked& checked);
 /// Returns for example "4 passed, 1 failed, 3 not measured".
 std::string summary(const check::Checked& checked);
-/// Appends "(2)", "(3)" and so on to equal names: readers of OpenMetrics and JUnit keep only one of these.
+/// Appends "(2)", "(3)" and so on to equal names, because readers of OpenMetrics and JUnit drop duplicates.
 std::vector<std::string> made_distinct(std::vector<std::string> names);
 /// Returns the case that decides whether the expectation holds, or why there is none.
 std::string about(const check::Row& row);

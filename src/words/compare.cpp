@@ -51,7 +51,7 @@ std::string usual_remark(const compare::Comparison& comparison) {
   }
   const auto most = std::ranges::max_element(counts, {}, [](const auto& entry) { return entry.second; });
   if (most == counts.end() || most->second < kMany || most->first.empty()) return "";
-  // Without a remark of its own, a row would seem to have the common one, so every inconclusive row needs one.
+  // A row without a remark would seem to have the common remark, so every inconclusive row must have one.
   const bool all_say_something = std::ranges::none_of(comparison.rows, [](const compare::Row& row) {
     return row.verdict == Verdict::inconclusive && remarks(row).empty();
   });
@@ -94,7 +94,7 @@ struct NamedSide {
   const char* side;
 };
 
-/// Returns the files for which `say` returns a text, each with that text. Shortened, because there may be hundreds.
+/// Returns the files for which `say` returns a text, each with that text; cut to kMostOfFiles bytes.
 template <class Say>
 std::string files_of(std::initializer_list<NamedSide> sides, const Say& say) {
   std::vector<std::string> said;
@@ -113,7 +113,7 @@ std::string names_of(std::initializer_list<NamedSide> sides, const Holds& holds)
       sides, [&holds](const compare::Source& s) { return holds(s) ? std::optional<std::string>("") : std::nullopt; });
 }
 
-/// Returns the profile that simulated all files; if not all are simulated by it, the profiles and their files.
+/// Returns `profile` if it simulated all files; else the profile and the name of each simulated file.
 std::string profiles_of(const std::string& profile, std::initializer_list<NamedSide> sides) {
   std::vector<std::string> said;
   bool alike = true;
@@ -194,8 +194,8 @@ void add_rows(const compare::Comparison& comparison, bool all, Document& documen
   }
 }
 
-/// The least important columns in which all rows are equal become one line, for example "all cases: measured copy;
-/// files 5, 5". A page has no room for them.
+/// Replaces the least important columns by one line if all rows are equal in them, for example "all cases: measured
+/// copy; files 5, 5". A page has no room for such columns.
 class EqualColumns {
  public:
   explicit EqualColumns(const compare::Comparison& comparison) {
@@ -220,11 +220,11 @@ class EqualColumns {
   }
 
  private:
-  std::vector<std::size_t> columns_;  // indices of these columns, from the right
+  std::vector<std::size_t> columns_;  // indices of the equal columns, from the right
   std::vector<std::string> texts_;
 };
 
-/// Shows the cases with a change, what else could explain a change, and, folded, the other cases.
+/// Adds the cases with a change, then other possible causes of a change, then, collapsed, the other cases.
 void add_folded_rows(const compare::Comparison& comparison, Document& document) {
   constexpr std::size_t kMostOpen = 5;
   Table news = empty_table(comparison);
@@ -254,7 +254,7 @@ void add_folded_rows(const compare::Comparison& comparison, Document& document) 
   document.add(Fold{"Cases without a significant change", {{std::move(others)}}}, true, Shown::elsewhere);
 }
 
-/// Returns the rows that have a ratio; if they are many, without those that did not change.
+/// Returns at most kMost rows with a ratio; if there are more, leaves out unchanged rows first.
 std::vector<const compare::Row*> rows_to_draw(const compare::Comparison& comparison) {
   constexpr std::size_t kMost = 40;
   std::vector<const compare::Row*> rows = by_verdict(comparison);

@@ -10,10 +10,10 @@
 
 namespace xferbench {
 
-/// Returns the marks of both sides of a comparison. Each mark names the files that it is about.
+/// Returns the trust marks of both sides: simulated, not verified, incomplete, injected fault. Each names its files.
 Trust trust_of(const compare::Comparison& comparison);
 
-/// Returns the marks of files compared side by side. `profile`: the device profile that simulated some of them.
+/// Returns the trust marks of files compared side by side. `profile`: the device profile that simulated some of them.
 Trust trust_of(const std::optional<std::string>& profile, const std::vector<compare::Source>& files);
 
 /// Returns a report in which the worst cases come first. With many cases, a terminal shows only the number of those
@@ -21,8 +21,8 @@ Trust trust_of(const std::optional<std::string>& profile, const std::vector<comp
 /// terminal, because they go to standard error. `tells_exit`: the answer also names the exit code.
 Document document_of(const compare::Comparison& comparison, bool all = false, bool tells_exit = true);
 
-/// Returns a table with a column for each file and a row for each case. A row's best number and those tied with it are
-/// marked.
+/// Returns a table with a column for each file and a row for each case. Marks the best number of each row, and numbers
+/// tied with it.
 Document document_of(const compare::Across& across);
 
 }  // namespace xferbench

@@ -12,7 +12,7 @@ struct ExplanationView {
   bool all_processes = true;  ///< show all processes in full; otherwise only the first, and the others in a line each
   bool all_copies = true;     ///< show all kinds of copies; otherwise the first few
   bool whole_stacks = false;  ///< show whole call stacks; otherwise the innermost frames
-  std::size_t bars = 0;       ///< columns of a bar of text that stands for the whole time; 0: no bars
+  std::size_t bars = 0;       ///< width in columns of a text bar for the whole time; 0: no bars
 };
 
 /// Returns the document, with the answer first. Texts from recordings are untrusted.

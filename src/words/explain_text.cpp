@@ -469,7 +469,7 @@ std::string stack_text(const explain::Place& place, std::size_t most) {
 }
 
 std::string combined_gain_text(const ProcessExplanation& process) {
-  constexpr std::size_t kNamed = 2;  // maximum combinations to name, apart from the one of all findings
+  constexpr std::size_t kNamed = 2;  // maximum number of combinations of findings to name, besides all together
   const double reference = process.window_summary.reference();
   std::vector<std::string> parts;
   for (std::size_t i = 0; i < process.together.size(); ++i) {

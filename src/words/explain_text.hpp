@@ -29,7 +29,7 @@ struct ShareKind {
   std::string_view field{};
   std::string_view what{};
   double explain::Shares::*seconds = nullptr;
-  std::size_t colour = 5;  ///< index of its bar's colour; a muted one unless the GPU is busy
+  std::size_t colour = 5;  ///< index of its bar's colour; a muted colour if the GPU is idle
 };
 inline constexpr std::array<ShareKind, 8> kShareKinds{{
     {"copies", "copies alone", &explain::Shares::copies, 0},
@@ -68,7 +68,7 @@ Bars bars_of_gains(const explain::ProcessExplanation& process);
 /// Returns a chart of copy rates over copy sizes, with the rate of a single copy on this machine as the limit.
 Chart chart_of_copies(const explain::Explanation& explanation, const explain::ProcessExplanation& process);
 
-/// Returns a table of the shares that are not zero. `bars`: columns of a bar of text for the whole time; 0: no bars.
+/// Returns a table of the shares that are not zero. `bars`: width in columns of a text bar for the whole time; 0: none.
 Table table_of_shares(const explain::Shares& shares, std::size_t bars);
 /// Returns a table of copies by direction, memory and size, with up to `most` rows. Rates are in GB/s: reached,
 /// reachable on this machine with the same sizes, and reachable with pinned memory.

@@ -138,8 +138,8 @@ std::string host_of(const Fleet& fleet, int node) {
   return found == fleet.ranks.end() ? fmt::format("node {}", node) : found->host;
 }
 
-/// Returns the hosts that lose most and least when all ranks work, for example "a 0.45x, b 0.60x"; empty if all are
-/// alike.
+/// Returns the hosts whose numbers drop most and least when all ranks work at once, for example "a 0.45x, b 0.60x";
+/// empty if all are alike.
 std::string by_host(const Fleet& fleet, const Test& all, const Test& one) {
   constexpr double kDiffers = 0.05;  // smaller relative differences are not reported
   const std::map<int, double> together = medians_by_node(fleet, all);
@@ -278,7 +278,7 @@ std::vector<std::string> flagged_lines(const Fleet& fleet) {
   return lines;
 }
 
-/// Returns the sentence that no rank is flagged. Its tone is good only if all was judged and no suspicion is left.
+/// Returns the sentence that nothing is flagged, in a good tone only if all was judged and no suspicion is left.
 std::optional<Sentence> nothing_flagged(const Report& report) {
   const Fleet& fleet = *report.fleet;
   if (!fleet.flagged.empty() || !report.complete) return std::nullopt;
@@ -300,8 +300,8 @@ std::optional<Sentence> nothing_flagged(const Report& report) {
   return nothing;
 }
 
-/// Returns lines about the cases of one status, by case and reason, with their ranks. Suspicious tests are repeated in
-/// a second round, which skips most ranks on purpose; that is not reported.
+/// Returns a line for each case and reason with this status, with the ranks. Leaves out ranks that were skipped in the
+/// second round, which repeats suspicious tests on few ranks.
 std::vector<std::string> lines_of(const Report& report, Status status) {
   std::map<std::tuple<std::string, RankConcurrency, unsigned, std::string>, std::vector<int>> ranks;
   for (const Result& r : report.results) {
@@ -366,7 +366,7 @@ std::string late_line(const Report& report) {
   return fmt::format("passes repeated because a rank started late: {}{}", fmt::join(names, ", "), more);
 }
 
-/// Returns sentences about limits of the judgement, late ranks and the uncertainty of the clocks.
+/// Returns sentences about differences between ranks, limitations of the judgement, late ranks and clock accuracy.
 std::vector<std::string> notes_of(const Report& report) {
   std::vector<std::string> notes = report.fleet->differences;
   notes.insert(notes.end(), report.fleet->notes.begin(), report.fleet->notes.end());

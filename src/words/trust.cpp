@@ -7,7 +7,7 @@ namespace xferbench {
 Trust trust_of(const Environment& environment, bool verified, bool complete) {
   std::string profile;
   if (environment.simulated()) profile = environment.profile_text(kChangesInHeadings);
-  // Only a file that was edited by hand lacks the name of the profile.
+  // The name of the profile is missing only if the file was edited by hand.
   if (environment.simulated() && profile.empty()) profile = "unknown";
   return {std::move(profile), verified, environment.injected_fault(), complete};
 }
