@@ -181,12 +181,12 @@ bool was_free(const Operation& o, const Cause& cause) {
          cause.called <= o.begin;
 }
 
-/// An operation that begins more than this many seconds after a prerequisite was met was not delayed by it.
+/// In seconds. If an operation begins later than this after its dependencies or engine were ready, neither delayed it.
 constexpr double kLongHandover = 20e-6;
-/// An operation that begins at most this many seconds after a prerequisite was met was delayed by it.
+/// In seconds. If an operation begins within this time after its dependencies or engine were ready, they delayed it.
 constexpr double kShortHandover = 2e-6;
-/// An operation that begins between kShortHandover and kLongHandover after a prerequisite was met was delayed by it
-/// only if the operation's call began more than this many seconds before the operation.
+/// In seconds. Between kShortHandover and kLongHandover, dependencies or engine delayed the operation only if its call
+/// began more than this before the operation.
 constexpr double kLongDelay = 12e-6;
 
 /// Whether the operation began when it did because a dependency ended, or its engine became free, at time `by`.

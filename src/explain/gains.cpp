@@ -62,8 +62,8 @@ UnprofiledProgram without_costs(const Program& program, double replayed, double 
   return best;
 }
 
-/// Scales the work of all copies (or, if `copies` is false, kernels) whose duration varies between runs, by a factor
-/// between 0.5 and 2, such that the replay takes about `baseline` seconds.
+/// Scales the durations of copies (if `copies` is false, of kernels) that vary between runs by one factor from 0.5 to
+/// 2. Chooses the factor such that the replay takes about `baseline` seconds.
 void vary_operations(UnprofiledProgram& unprofiled, double baseline, bool copies) {
   Program& program = unprofiled.program;
   const auto varies = [copies](const Operation& o) { return o.varies && o.is_copy == copies; };

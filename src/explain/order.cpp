@@ -107,7 +107,7 @@ const Operation& Order::operation(Index i) const {
   return i < recorded ? program_.operations[i] : joins_[i - recorded];
 }
 
-/// Returns a number that is larger for later operations of the same stream, and for later joins of the same owner.
+/// Returns a number that is larger for later operations of a stream, and for later joins of a stream or stream group.
 Index Order::position(Index i) const { return i < positions_.size() ? positions_[i] : i; }
 
 /// Adds an operation to a point. Keeps only the last operation of each stream, because it ends after all earlier ones.

@@ -91,7 +91,7 @@ class Order {
   std::size_t no_call_seen_ = 0;
   std::map<std::uint32_t, Index> legacy_;  // per context: the last operation in the legacy default stream
   std::map<Named, Point> latest_;          // per context and event: operations that the event's latest record covers
-  // Per Event::record: operations that this record of an event covers.
+  // By Event::record, the id of a cudaEventRecord call: operations that the recorded event covers.
   std::map<std::uint64_t, Point> recorded_;
 
   Index graph_call_ = kNone;  // the graph launch whose nodes are being enqueued, in the order of their begin
