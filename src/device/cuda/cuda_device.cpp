@@ -177,8 +177,8 @@ std::optional<double> CudaDevice::sm_clock_hz() {
   return static_cast<double>(sample[0]) / static_cast<double>(sample[1]) * 1e9;
 }
 
-/// Relates the clocks: the host repeatedly asks a running kernel for the GPU time, through pinned memory. Returns
-/// nothing if the GPU did not answer in time, for example because host or GPU was busy. The kernel has ended on return.
+/// Relates the GPU's timer to the host's clock: the host asks a running kernel for the time, through pinned memory.
+/// Returns nothing if the GPU did not answer in time. The kernel has ended on return.
 std::optional<ClockRelation> CudaDevice::request_timer() {
   constexpr std::uint32_t kRounds = 32;
   constexpr std::uint64_t kTimeoutNs = 100'000'000;

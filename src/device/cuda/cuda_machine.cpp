@@ -64,8 +64,8 @@ Opened prepare(const GpuSelection& selection, const NumaPolicy& numa) {
   const std::vector<int> numbers = chosen_gpus(selection, count_gpus());
   std::vector<std::optional<int>> nodes;
   for (const int number : numbers) nodes.push_back(numa_node_of(number));
-  // The process is bound before contexts exist, because the driver allocates its staging buffers for pageable copies
-  // together with the context.
+  // The process is bound to a NUMA node before contexts exist, because the driver allocates its staging buffers for
+  // pageable copies together with the context.
   const std::string numa_note = place_process(numa, nodes);
   const bool own_nodes = bind_each_to_own_node(numa, nodes);
   Opened opened;

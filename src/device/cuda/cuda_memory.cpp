@@ -19,7 +19,6 @@ void check_allocation(cudaError_t status, const char* function, std::size_t byte
   if (status != cudaSuccess) check(status, fmt::format("{} ({})", function, format_size(bytes)).c_str());
 }
 
-/// Returns the flags for cudaHostAlloc.
 unsigned host_alloc_flags(HostMemory kind) {
   switch (kind) {
     case HostMemory::portable: return cudaHostAllocPortable;

@@ -234,14 +234,14 @@ class CudaStream final : public StreamImpl {
   }
 
  private:
-  /// Makes a call possible whichever GPU is current. Only the legacy stream needs its GPU to be current, because its
-  /// handle means the legacy stream of the current GPU.
+  /// Makes the GPU current if this is the legacy stream, whose handle means the legacy stream of the current GPU. CUDA
+  /// calls for other streams work whichever GPU is current.
   void make_reachable() const {
     if (stream_ == cudaStreamLegacy) gpu_.make_current();
   }
 
   static void CUDART_CB call_function(void* kept) { HostCall::release(kept)->run(); }
-  /// Called by the driver even if the stream failed. cudaGetErrorName only reads a table, so it is allowed here.
+  /// Called by the driver, even if the stream failed. Must not call CUDA, but cudaGetErrorName only reads a table.
   static void CUDART_CB call_back(cudaStream_t, cudaError_t status, void* kept) {
     const std::shared_ptr<HostCall> call = HostCall::release(kept);
     status == cudaSuccess ? call->run() : call->stream_failed(cudaGetErrorName(status));
@@ -309,8 +309,8 @@ void* allocate_for_gate(std::span<const OpenedGpu> gpus, std::size_t bytes) {
   throw DeviceError("making a gate", "no GPU can be used any more");
 }
 
-/// A gate that consists of one word in host memory that a waiting kernel in each held stream polls, and one word per
-/// kernel that reports its arrival.
+/// A gate in host memory. A waiting kernel in each held stream polls one word, which is common to all kernels, until
+/// the host opens the gate. Each kernel reports its arrival in a word of its own.
 class CudaGate final : public GateImpl {
  public:
   CudaGate(std::span<const OpenedGpu> gpus, double timeout)
@@ -364,7 +364,7 @@ class CudaGate final : public GateImpl {
   kernels::GateFlags* flags_;
   std::uint64_t timeout_ns_;
   std::uint32_t ticket_ = 0;  // identifies the current or most recent closing of the gate
-  unsigned held_ = 0;         // number of streams that the gate holds with this ticket
+  unsigned held_ = 0;         // number of streams that were held with this ticket
   bool open_ = true;
 };
 

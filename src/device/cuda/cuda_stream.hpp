@@ -17,10 +17,10 @@ class CudaTracer;
 /// Makes a gate for streams of all these GPUs. `timeout` is in seconds, measured by each GPU's own timer.
 [[nodiscard]] Gate make_gate(std::span<const OpenedGpu> gpus, double timeout);
 
-/// Returns the CUDA stream of a view whose stream comes from make_stream().
+/// Returns the cudaStream_t of a stream that make_stream() created.
 [[nodiscard]] cudaStream_t native(StreamView stream);
 
-/// Copies with cudaMemcpy, which is synchronous, in the legacy default stream of that GPU.
+/// Copies with cudaMemcpy, which is synchronous, in the legacy default stream of `gpu`.
 void copy_blocking(const OpenedGpu& gpu, const Copy& copy, const CudaTracer& tracer);
 
 /// Whether this build and the driver support cudaMemcpyBatchAsync.

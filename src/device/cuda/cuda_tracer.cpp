@@ -74,7 +74,7 @@ void CudaTracer::start() {
 }
 
 Trace CudaTracer::stop() {
-  // Moved out first, so that the trace is off even if an error is thrown below.
+  // The pointer is moved out first, so that the trace is off even if an error is thrown below.
   const std::unique_ptr<EventTrace> events = std::move(events_);
   cudaError_t status = cudaSuccess;
   for (const OpenedGpu& gpu : watched_) {

@@ -122,7 +122,7 @@ struct Cupti {
 class Inbox {
  public:
   static Inbox& instance() {
-    static auto* const inbox = new Inbox;  // NOLINT(cppcoreguidelines-owning-memory): see above
+    static auto* const inbox = new Inbox;  // NOLINT(cppcoreguidelines-owning-memory): never destroyed
     return *inbox;
   }
 

@@ -33,7 +33,7 @@ class CuptiTrace : NonCopyable {
     std::size_t dropped = 0;           ///< records lost because CUPTI's buffers were full
   };
   /// Stops recording and returns the records; empty if no recording was on. `gpus` convert CUDA indices to device
-  /// numbers; all must be idle. Gates, stamps and clock probes are left out, and the calls that launched them.
+  /// numbers; all must be idle. The result lacks gates, stamps and clock probes, and the calls that launched them.
   Records stop(std::span<const OpenedGpu> gpus);
 
  private:

@@ -38,7 +38,7 @@ void describe_links(Environment::Gpu& gpu, const Nvml& nvml) {
   if (!handle) return;
   gpu.mig = nvml.is_divided(*handle);
   if (gpu.mig) {
-    // CUDA may report the UUID of the whole GPU here, which is then kept.
+    // For a MIG instance, CUDA may report the UUID of the whole GPU. Only an instance's UUID gets the prefix MIG.
     if (gpu.uuid != nvml.uuid(*handle)) gpu.uuid.replace(0, 3, "MIG");
     return;
   }

@@ -72,7 +72,7 @@ EventTrace::Span::Span(EventTrace* trace, const OpenedGpu& gpu, cudaStream_t str
     : trace_(trace), stream_(stream) {
   if (trace_ != nullptr && trace_->base_of(gpu.place()) == nullptr) trace_ = nullptr;
   if (trace_ == nullptr) return;
-  gpu.make_current();  // events are created on the current GPU, which is still the same when the span ends
+  gpu.make_current();  // the constructor and the destructor create events on the current GPU
   if (is_captured(stream)) {
     trace_ = nullptr;
     return;

@@ -9,7 +9,7 @@
 
 namespace xferbench::cuda {
 
-/// Reads the health of one GPU. Collects Xid errors from the start. look() makes about ten NVML calls of 10 to 100 us.
+/// Reads a GPU's health. Collects Xid errors from construction on. look() makes about ten NVML calls of 10 to 100 us.
 class HealthMonitor {
  public:
   explicit HealthMonitor(const std::string& pci_bus_id);

@@ -47,8 +47,8 @@ ParameterInfo parameter_info() {
 }
 
 /// Throws DeviceError unless the kernel takes the three arguments that a launch passes, because CUDA reads as many as
-/// the kernel declares. Counting parameters ends with a query that fails, which tools such as compute-sanitizer report
-/// as an error. So this function is used only for code whose signature cannot be read from PTX (require_contract_in).
+/// the kernel declares. Parameters are counted until a query fails, and tools such as compute-sanitizer report the
+/// failure. So this function is used only if PTX does not show the signature (require_contract_in).
 void require_contract_of(cudaKernel_t kernel, const KernelSource& source) {
   constexpr std::size_t kMost = 8;  // maximum number of parameters to count
   const ParameterInfo info = parameter_info();
@@ -126,7 +126,7 @@ class CudaLoadedKernel final : public LoadedKernel {
   CudaLoadedKernel(const std::string& image, const KernelSource& source)
       : library_(image, source), kernel_(library_.kernel(source)), wishes_(library_.launch_request(image, source)) {
     if (!is_cuda_source(source) && !is_text(source.content)) require_contract_of(kernel_, source);
-    if (wishes_.shared_bytes > 0) {  // CUDA requires this call for more than 48 KiB
+    if (wishes_.shared_bytes > 0) {  // CUDA requires this call for more than 48 KiB of shared memory
       library_.check(cudaFuncSetAttribute(function(), cudaFuncAttributeMaxDynamicSharedMemorySize,
                                           static_cast<int>(wishes_.shared_bytes)),
                      fmt::format("reserving {} bytes of shared memory for {}", wishes_.shared_bytes, source.name));
@@ -153,8 +153,8 @@ class CudaLoadedKernel final : public LoadedKernel {
   /// The runtime accepts a cudaKernel_t in place of a function symbol (CUDA Runtime API, cudaKernel_t).
   [[nodiscard]] const void* function() const { return static_cast<const void*>(kernel_); }
 
-  /// Returns the block size with the highest occupancy. Of several, it is the smallest that is at least 128, so that
-  /// the last blocks of a chunk leave few threads idle.
+  /// Returns the block size with the highest occupancy, at least 128 if the kernel permits that. Of equally good sizes,
+  /// it is the smallest, so that the last blocks of a chunk leave few threads idle.
   [[nodiscard]] unsigned best_of(unsigned most) const {
     unsigned best = std::min(128U, most);
     unsigned occupied = 0;

@@ -84,8 +84,8 @@ class Nvml : NonCopyable {
   [[nodiscard]] std::optional<double> field(Handle handle, unsigned id, unsigned link) const;
   template <class Function>
   [[nodiscard]] Function* find(const char* name) const;
-  /// Calls an NVML function that writes its result to its last parameter. Returns nothing if it is missing or fails.
-  /// The argument types must match the C signature exactly.
+  /// Calls an NVML function that writes its result to its last parameter. Returns nothing if the function is missing or
+  /// fails. The argument types must match the C signature exactly.
   template <class Value, class... Arguments>
   [[nodiscard]] std::optional<Value> ask(const char* function, Arguments... arguments) const;
   /// Like ask(), for NVML functions that write a text. Returns an empty text on failure.

@@ -11,9 +11,9 @@ namespace xferbench::cuda {
 
 /// An opened GPU. The only GPU of a machine is current in every thread that may use it, so make_current() does nothing
 /// and adds no cost to measured submissions. With several GPUs, every operation that CUDA directs to the current GPU
-/// first makes its own GPU current and leaves it so. (CUDA C++ Programming Guide, Multi-Device System: launches,
-/// allocations, the legacy stream and device-wide calls need that; copies, records and waits in other streams go to the
-/// stream's own GPU, whichever is current.)
+/// first makes its own GPU current and leaves it current. (CUDA C++ Programming Guide, Multi-Device System: this holds
+/// for launches, allocations, the legacy stream and device-wide calls. Copies, records and waits in other streams go to
+/// the stream's own GPU, whichever is current.)
 class OpenedGpu {
  public:
   OpenedGpu(int number, unsigned place, bool alone, std::optional<int> memory_node = std::nullopt)

@@ -134,7 +134,7 @@ Link look_under_load(const Source& source, Device& device) {
     const bool in_flight = traffic.in_flight();
     traffic.finish();
     const std::chrono::duration<double> time = Clock::now() - added;
-    if (!in_flight) {  // the copies may have ended before the reading
+    if (!in_flight) {  // the link may have been idle during the reading
       copies = std::min(2 * copies, kMostCopies);
     } else if (can_carry(link, static_cast<double>(copies) * Traffic::kBytes / time.count())) {
       seen = larger(seen, link);
