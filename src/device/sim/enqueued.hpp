@@ -13,9 +13,9 @@ namespace xferbench::sim {
 
 /// A host call and the operation that it enqueues.
 struct Call {
-  std::string name;  ///< name of the call; empty: not reported, as for gates and stamps
+  std::string name;  ///< name of the call; empty if traces leave the call out (gates and stamps)
   std::uint64_t bytes = 0;
-  Activity::Row row = Activity::Row::internal;  ///< timeline row of the operation; unused if it occupies no engine
+  Activity::Row row = Activity::Row::internal;  ///< timeline row; unused if the operation occupies no engine
 
   // The following members are used only in recordings.
   std::optional<recording::CopyKind> copy{};            ///< kind of a copy; nothing for other operations

@@ -8,9 +8,9 @@ namespace xferbench::sim {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
-/// Times that differ by no more than this many seconds count as equal, because rounding makes sums differ.
+/// Times that differ by no more than this many seconds count as equal, because sums have rounding errors.
 constexpr double kSameMoment = 1e-12;
-/// Largest sum of shares that an engine can run at a time: 1, plus a tolerance for rounding, so that four quarters fit.
+/// Limit of the sum of Operation::share on an engine: 1, plus a tolerance for rounding, so that four quarters fit.
 constexpr double kAllOfIt = 1 + 1e-9;
 
 /// Returns the remaining seconds of the operation's current phase: preparation, overhead or payload.
@@ -18,9 +18,9 @@ double& phase_of(Operation& o) { return o.preparation > 0 ? o.preparation : o.ov
 bool spent(const Operation& o) { return o.preparation <= 0 && o.overhead <= 0 && o.payload <= 0; }
 bool moving_payload(const Operation& o) { return o.preparation <= 0 && o.overhead <= 0; }
 
-/// Returns the fraction of its demand that each operation gets in one direction of a shared link. `asked` is the demand
-/// in that direction, `alone` and `duplex` its capacities (see Capacity), `asked_back` and `alone_back` the demand and
-/// the capacity of the opposite direction, all in bytes per second.
+/// Returns the fraction of its demand that each operation gets in one direction of a shared link. `asked` is the total
+/// demand in that direction, `alone` and `duplex` are the link's capacities in it (see Capacity); `asked_back` and
+/// `alone_back` are demand and capacity of the opposite direction. All are in bytes per second.
 double part_of_shared(double asked, double alone, double duplex, double asked_back, double alone_back) {
   const double capacity = alone - (alone - duplex) * std::min(1.0, asked_back / alone_back);
   return std::min(1.0, capacity / asked);
@@ -90,7 +90,7 @@ double EventSimulator::handover(EngineId from, EngineId to) const {
 }
 
 /// Records in `o` that its dependency `before` finished: `o` starts no earlier than the end of `before` plus the
-/// handover time between their engines; if `o` has no engine, remembers engine and end time for its successors.
+/// handover time between their engines. If `o` has no engine, it keeps engine and end of `before` for its successors.
 void EventSimulator::follow(Operation& o, const Operation& before) const {
   const auto follows = [&](EngineId engine, double end) {
     if (o.engine != EngineId::none) {

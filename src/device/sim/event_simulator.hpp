@@ -45,7 +45,7 @@ enum class EngineId : std::size_t {
 enum class LinkId : std::size_t {};
 
 /// Traffic of an operation over a link, in bytes per second each way while the operation runs at full rate; 0: none. If
-/// it uses both directions, the mutual slowdown is part of its payload time.
+/// the operation uses both directions, its payload time includes their mutual slowdown.
 struct Use {
   LinkId link{};
   double in = 0;
@@ -56,14 +56,14 @@ struct Use {
 
 struct Operation {
   EngineId engine = EngineId::none;
-  /// For an operation without an engine: the engine whose handover times apply to its successors. If none, those of its
-  /// predecessors' engines apply (origins).
+  /// For an operation without an engine: the engine whose handover times apply to its successors. If this is none, the
+  /// handover times of the predecessors' engines apply (origins).
   EngineId stands_for = EngineId::none;
   const void* stream = nullptr;  ///< identifies the stream, for stream switches; never dereferenced
-  double share = 1;              ///< fraction of an engine with Sharing::by_share that it occupies, in (0, 1]
+  double share = 1;              ///< part of an engine with Sharing::by_share that the operation occupies, in (0, 1]
   std::vector<Use> uses;         ///< links over which the payload moves
   double submitted = 0;          ///< virtual time of submission; the operation cannot start earlier
-  double preparation = 0;        ///< stream switch time before the overhead, never slowed; counts down
+  double preparation = 0;        ///< seconds of stream switching before the overhead, which no link slows; counts down
   double overhead = 0;           ///< seconds on the engine before the payload; counts down while it runs
   double payload = 0;            ///< seconds for the payload alone at full rate; counts down while it runs
   std::vector<std::shared_ptr<const Operation>> after;  ///< operations that must finish before this one starts
@@ -78,8 +78,8 @@ struct Operation {
   double rate = 1;           ///< rate of the current phase, relative to full rate
   std::uint64_t serial = 0;  ///< number in order of submission, which breaks ties
   std::size_t unmet = 0;     ///< number of unfinished dependencies
-  double handed_over = 0;    ///< earliest start: latest end of a finished dependency plus its handover time
-  /// For an operation without an engine: its predecessors' engines, each with the time at which its handover begins.
+  double handed_over = 0;    ///< earliest start: maximum of end plus handover time over all finished dependencies
+  /// For an operation without an engine: its predecessors' engines, each with the time at which the handover begins.
   std::vector<std::pair<EngineId, double>> origins;
   mutable std::vector<Operation*> successors;  ///< operations that wait for this one; mutable, because `after` is const
 
@@ -87,8 +87,8 @@ struct Operation {
 };
 using OperationPtr = std::shared_ptr<Operation>;
 
-/// Factors for each direction of a GPU's link while the opposite direction is in use, relative to that direction
-/// alone: rates (at most 1) and overheads (at least 1).
+/// Factors on rate (at most 1) and overhead (at least 1) of each direction of a GPU's link, which apply while the
+/// opposite direction is in use.
 struct Duplex {
   double in_rate = 1;
   double out_rate = 1;
@@ -96,8 +96,8 @@ struct Duplex {
   double out_overhead = 1;
 };
 
-/// Total capacity of a shared link in bytes per second each way: while the opposite direction is idle, and (duplex)
-/// while it is loaded to its full capacity.
+/// Total capacity of a shared link each way, in bytes per second: `in` and `out` apply while the opposite direction is
+/// idle, `duplex_in` and `duplex_out` while it is fully loaded.
 struct Capacity {
   double in = 0;
   double out = 0;
@@ -130,8 +130,8 @@ class EventSimulator : NonCopyable {
   /// Operations that are ready on one engine at the same time start in order of submission.
   void add(OperationPtr operation);
 
-  /// Advances the clock to the next start or end of a phase, and no further, so that a host thread woken then can
-  /// submit work that competes with running work. Returns false if nothing is left to happen.
+  /// Advances the clock only to the next start or end of a phase. A host thread that wakes at that time can thus submit
+  /// work that competes with running work. Returns false if nothing is left to happen.
   bool step();
   /// Returns the time of the next step if nothing is submitted before; infinity if there is no further step.
   double next_change();
@@ -204,7 +204,7 @@ class EventSimulator : NonCopyable {
   std::uint64_t added_ = 0;
   std::unordered_map<const Operation*, OperationPtr> active_;  // owns all waiting and running operations
   Queue future_;                                               // operations whose submission time is in the future
-  std::set<std::pair<double, Operation*>> on_the_way_;  // operations whose handover has not ended, with its end time
+  std::set<std::pair<double, Operation*>> on_the_way_;  // operations in a handover, each with the time at which it ends
   std::map<std::pair<EngineId, EngineId>, double> handovers_;
   std::vector<Operation*> running_;  // in order of submission
 };

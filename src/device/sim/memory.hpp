@@ -141,7 +141,7 @@ class Memory {
                 const SpanVisitor& body) const;
   void for_each(const std::byte* begin, std::size_t bytes, const SpanVisitor& body) const;
   void write_out(std::span<const std::byte> range);
-  /// Writes stored fill values to all pages that a kernel, which is not element-wise, may read.
+  /// Writes stored fill values to all pages that a kernel other than an element-wise one may read.
   void write_out_reads(const Kernel& kernel);
 
   std::map<const std::byte*, DeviceMemory> device_;

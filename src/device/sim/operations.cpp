@@ -176,7 +176,7 @@ Operation Operations::batch(std::span<const Copy> copies) const {
   return batch;
 }
 
-// Staging is far slower than the link, so the opposite direction does not slow it further.
+// Staging is far slower than the link, so the opposite direction does not slow staged copies further.
 Operation Operations::staged(const Copy& c) const {
   Operation o = copy(c);
   o.uses.clear();

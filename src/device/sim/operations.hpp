@@ -68,7 +68,7 @@ class Operations {
   EngineId internal_;
   EngineId send_;                  // engine for copies from this GPU's memory to other GPUs
   EngineId fetch_;                 // engine for all other copies between GPUs
-  EngineId gate_;                  // never busy: identifies a gate for handover times
+  EngineId gate_;                  // only identifies gates in handover times; executes no operation
   std::set<std::size_t> reached_;  // numbers of the devices whose memory this GPU can access
 };
 

@@ -6,13 +6,13 @@ namespace xferbench::sim {
 
 namespace {
 
-/// Profile h200: medians of one NVIDIA H200 SXM on PCIe Gen5 x16, driver 580, CUDA 13.0, in a virtual machine with 16
-/// CPUs.
+/// Profile h200: medians measured on one NVIDIA H200 SXM on PCIe Gen5 x16, driver 580, CUDA 13.0, in a virtual machine
+/// with 16 CPUs.
 const Profile kH200;
 
-/// The profile h100: one of two NVIDIA H100 80GB HBM3, driver 580, CUDA 13.0, in a virtual machine with 32 CPUs.
-/// Sources: `calibrate` (docs/results/h100-x2-calibrate.json.xz), and suite gpus for copies between the two GPUs and of
-/// both at once. All other numbers are the H200's, also the overhead of pageable copies, because their times did not
+/// Profile h100: one of two NVIDIA H100 80GB HBM3, driver 580, CUDA 13.0, in a virtual machine with 32 CPUs. Sources:
+/// `calibrate` (docs/results/h100-x2-calibrate.json.xz), and suite gpus for copies between the two GPUs and of both at
+/// once. All other numbers are the H200's. The overhead of pageable copies also is, because the measured times did not
 /// fit a straight line.
 Profile h100(Profile profile) {
   profile.name = "h100";
@@ -80,9 +80,9 @@ Profile two_of(Profile profile) {
 }
 
 /// Returns a profile with eight GPUs, which is an estimate: only single GPUs and pairs with NVLink were measured. The
-/// memory of a socket is assumed to sustain the traffic of two GPUs one way, but not of three, and not of two both
-/// ways. The link between sockets is typical of two-socket servers with PCIe Gen5. NVSwitch ports accept copies from
-/// all seven other GPUs at once.
+/// memory of a socket is assumed to sustain the one-way traffic of two GPUs, but neither that of three nor the two-way
+/// traffic of two. The link between sockets is typical of two-socket servers with PCIe Gen5. NVSwitch ports accept
+/// copies from all seven other GPUs at once.
 Profile eight_of(Profile profile) {
   profile.name = "h200-x8";
   profile.description = "what-if: eight of the h200 on two sockets, NVLink between all";

@@ -154,7 +154,7 @@ void Recorder::event_recorded(const void* event, const void* stream) {
   known.record = ++event_records_;
   const StreamIdentity& in = streams_[stream];
   const OpenCall* open = open_call();
-  // Event records are not dropped by time, because wait records refer to them.
+  // Event records outside of the requested time span are kept, because wait records refer to them.
   writer_.add(Type::event, recording::Event{.correlation = open == nullptr ? 0 : open->call.correlation,
                                             .context = in.context,
                                             .stream = in.number,
@@ -178,7 +178,7 @@ void Recorder::end_range() {
 
 // --- Device operations ----------------------------------------------------------------------------------------------
 
-/// Returns the common part of an operation's record. Its begin and end are unset until write_ended() sets them.
+/// Returns the common part of an operation's record. The record's times are unset until write_ended() sets them.
 OnDevice Recorder::on_device(const Enqueued& enqueued) {
   const OpenCall* open = open_call();
   const bool in_graph = enqueued.replayed_in != nullptr;

@@ -29,7 +29,7 @@ struct RecordedWait {
   const void* event = nullptr;
 };
 
-/// Records from its construction to its destruction. It needs no lock, because simulated threads take turns.
+/// Records calls and operations from construction to destruction. Needs no lock, because simulated threads take turns.
 class Recorder : NonCopyable {
  public:
   /// `profile` is the name or path that the user gave. Write errors are ignored.
@@ -40,7 +40,7 @@ class Recorder : NonCopyable {
   void add_device(unsigned number, const Environment::Gpu& gpu);
   void add_stream(const void* stream, StreamKind kind, unsigned gpu);
   void enqueued(const Enqueued& enqueued);
-  /// Adds that the current call recorded an event in a stream.
+  /// Records that the current call recorded an event in a stream.
   void event_recorded(const void* event, const void* stream);
   /// Begins or ends an NVTX range of the running thread; ranges nest.
   void begin_range(std::string_view name);
@@ -60,7 +60,7 @@ class Recorder : NonCopyable {
     OperationPtr operation;
     recording::Type type;
     std::variant<recording::Copy, recording::Kernel, recording::Fill> record;
-    double before = 0;  ///< seconds of engine time before the recorded beginning (launch overhead)
+    double before = 0;  ///< launch overhead in seconds, which precedes the recorded beginning
   };
   struct StreamIdentity {
     std::uint32_t context = 0;

@@ -209,7 +209,7 @@ SimHost::Thread& SimHost::due() {
   for (;;) {
     wake_ready_threads();
     Thread* best = furthest_behind();
-    // A thread that waits for the GPU may become ready before this thread's clock.
+    // A thread that waits for the GPU may become ready at a time before the clock of `best`.
     if (best != nullptr && (!any_waiting() || events_.next_change() > best->now)) return *best;
     if (events_.step()) continue;
     if (best != nullptr) return *best;

@@ -79,7 +79,7 @@ class SimHost final : public HostRuntime {
   void wake_ready_threads();
   [[nodiscard]] Thread* furthest_behind() const;
   [[nodiscard]] bool any_waiting() const;
-  /// Lets other threads run whose clocks are earlier. Returns when the calling thread is the earliest again.
+  /// Lets other threads with earlier clocks run. Returns when the calling thread has the earliest clock again.
   void take_turns();
   void hand_over_to(Thread& next);
   /// Lets `next` run. Returns when the calling thread is picked again.

@@ -344,7 +344,7 @@ void SimStream::replay(GraphImpl& graph) {
 
 void SimGate::close(StreamImpl& stream) {
   holds_.push_back(static_cast<SimStream&>(stream).hold(timeout_));
-  timed_out_ = true;  // open() resets it if it is called in time
+  timed_out_ = true;  // open() sets it to false unless the timeout has passed
 }
 
 bool SimGate::wait_until_held(double timeout) {
@@ -372,7 +372,7 @@ void SimGate::open() noexcept {
   timed_out_ = false;
   for (const OperationPtr& hold : holds_) {
     // The gate kernel has been spinning since it reached the head of its stream. No later time has been simulated yet,
-    // so its duration can still be set. In an idle stream, it starts when it is submitted.
+    // so the kernel's duration can still be set. In an idle stream, the kernel starts when it is submitted.
     const double held = std::max(0.0, sim_.host.now() - std::max(hold->submitted, sim_.events.now()));
     timed_out_ = timed_out_ || hold->done() || held > hold->overhead;
     if (!hold->done()) hold->overhead = std::min(held, hold->overhead);

@@ -1,5 +1,5 @@
-// Streams of the simulated device with their events, graphs and gates. Each call takes time on the host, and its
-// operation waits for the stream's previous one.
+// Streams of the simulated device with their events, graphs and gates. Each call takes time on the host. The operation
+// that it enqueues waits for the stream's previous one.
 #pragma once
 
 #include <array>
@@ -36,8 +36,8 @@ struct Capture {
   bool open = true;
 };
 
-/// Position of a stream or event in a capture: after the nodes with indices `tails`. If `capture` is null, it is in no
-/// capture.
+/// Position of a stream or event in a capture: after the nodes with indices `tails`. If `capture` is null, the stream
+/// or event is in no capture.
 struct CapturePlace {
   std::shared_ptr<Capture> capture;
   std::vector<std::size_t> tails;
@@ -61,7 +61,7 @@ class SimEvent : public EventImpl {
   [[nodiscard]] double seconds_since(const EventImpl& earlier) const override;
 
   [[nodiscard]] bool timed() const { return timed_; }
-  /// The operation that recorded the event, or the event's place() in a capture. Both are empty until recorded.
+  /// The operation that recorded the event, or place() in a capture. Both are empty until the event is recorded.
   [[nodiscard]] const OperationPtr& operation() const { return operation_; }
   [[nodiscard]] const CapturePlace& place() const { return place_; }
   void recorded_by(OperationPtr operation) { operation_ = std::move(operation), place_ = {}; }
@@ -107,7 +107,7 @@ class SimStream : public StreamImpl {
   virtual OperationPtr hold(double seconds);
   /// All work of the stream has finished when these operations have finished. Either may be null.
   [[nodiscard]] std::array<OperationPtr, 2> last_operations() const { return {last_, aside_}; }
-  /// Detaches the stream from the capture, which ends.
+  /// Detaches the stream from a capture that ends.
   void leave(const Capture& capture);
 
  private:

@@ -17,8 +17,8 @@ struct HostTraffic {
 };
 
 /// Determines over which links a payload moves. GPUs are given by their index among the opened ones. Each GPU has a
-/// link to its socket and a port to the other GPUs; the port is shared by the traffic with all peers. All host traffic
-/// of a socket passes through its memory. A link connects the sockets.
+/// link to its socket and a port to the other GPUs; the port is shared by the traffic with all peers. Host traffic also
+/// uses the link of a socket's memory. Another link connects the sockets.
 class Wiring {
  public:
   /// Adds the links to `events`. `gpus` are the numbers of the opened GPUs in the profile.
@@ -31,7 +31,7 @@ class Wiring {
 
   /// Returns the links that traffic between a GPU and the memory of a socket uses.
   [[nodiscard]] std::vector<Use> to_host(std::size_t gpu, std::size_t socket, const HostTraffic& traffic) const;
-  /// Returns the links that traffic from one GPU to another uses. `duplex`: see Use::duplex.
+  /// Returns the links that traffic from one GPU to another uses. `duplex` becomes Use::duplex, a factor on the rate.
   [[nodiscard]] std::vector<Use> between(std::size_t from, std::size_t to, double rate, double duplex = 1) const;
   /// Returns the links from one GPU to another if copies are staged through the memory of the sending GPU's socket.
   [[nodiscard]] std::vector<Use> through_host(std::size_t from, std::size_t to, double rate) const;
