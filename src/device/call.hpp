@@ -126,7 +126,7 @@ constexpr bool waits_for_work(CallKind kind) {
          kind == CallKind::start_trace || kind == CallKind::stop_trace;
 }
 
-/// Whether the call only submits work. DeviceCall::expected is then time on a stream after the call has returned.
+/// Whether the call only submits work, so that DeviceCall::expected is the stream's time and not the call's.
 constexpr bool submits_work(CallKind kind) {
   return kind == CallKind::copy || kind == CallKind::copy_batch || kind == CallKind::fill || kind == CallKind::launch ||
          kind == CallKind::prefetch || kind == CallKind::replay;
@@ -136,7 +136,7 @@ constexpr bool submits_work(CallKind kind) {
 /// wrappers that the program uses.
 struct DeviceCall {
   CallKind kind{};
-  /// Upper bound for the seconds that the work takes, at rates that any machine reaches; 0 if they are negligible.
+  /// Upper bound of the work's duration, in seconds, from rates that any machine reaches; 0 if negligible.
   double expected = 0;
   std::span<const Copy> copies{};
   const Kernel* kernel = nullptr;
@@ -144,14 +144,14 @@ struct DeviceCall {
   Device* device = nullptr;
 };
 
-/// Interface that is notified before and after every device call, on the calling thread, so by several threads at once.
-/// Most calls are inside timed regions, so an implementation must return within nanoseconds.
+/// Interface that is notified before and after every device call, on the calling thread. It must be thread-safe, and
+/// must return within nanoseconds, because most calls are inside timed regions.
 class CallObserver : NonCopyable {
  public:
   virtual ~CallObserver() = default;
 
-  /// Called before a device call. May throw if may_throw(call.kind); then the device call and leave() are skipped. A
-  /// DeviceError thrown before CallKind::usable makes usable() return false.
+  /// Called before a device call. May throw if may_throw(call.kind); then the device call and leave() are skipped. If
+  /// it throws a DeviceError for CallKind::usable, usable() returns false.
   virtual void enter(const DeviceCall& call) = 0;
   /// Called after a CallKind::copy was submitted to a stream, before leave(). May throw like the copy itself.
   virtual void submitted(const DeviceCall&) {}

@@ -22,7 +22,6 @@ class Machine;
 /// memory must not outlive the device that created them.
 class Device : NonCopyable {
  public:
-  /// `number` is the index among the machine's devices.
   Device(Machine& machine, std::size_t number) : machine_(machine), number_(number) {}
   virtual ~Device() = default;
 
@@ -40,14 +39,14 @@ class Device : NonCopyable {
   [[nodiscard]] virtual Health health() noexcept { return {}; }
   /// Returns the current clocks that the driver reports; empty where unknown. Takes as long as health().
   [[nodiscard]] virtual Clocks clocks() noexcept { return {}; }
-  /// Returns how many bytes the PCIe link has carried so far. As slow as health(), but keeps the driver's reports.
+  /// Returns the bytes that the PCIe link has carried. As slow as health(), but leaves the driver's reports unread.
   [[nodiscard]] virtual std::optional<LinkBytes> link_bytes() noexcept { return {}; }
 
   [[nodiscard]] virtual Stream make_stream(StreamKind kind) = 0;
   [[nodiscard]] virtual Event make_event(EventKind kind) = 0;
 
   [[nodiscard]] virtual DeviceBuffer allocate_device(std::size_t bytes) = 0;
-  /// Allocates host memory for this device; from this GPU's NUMA node, if the opened GPUs are on different nodes.
+  /// Allocates host memory for this device: on this GPU's NUMA node, if the opened GPUs are on different nodes.
   [[nodiscard]] virtual HostBuffer allocate_host(std::size_t bytes, HostMemory kind, Prefault faults) = 0;
   [[nodiscard]] HostBuffer allocate_host(std::size_t bytes, HostMemory kind) {
     return allocate_host(bytes, kind, Prefault::yes);
@@ -87,7 +86,7 @@ class Device : NonCopyable {
   /// Loads the kernel at once. Hazard: lazy loading while a gate is closed would deadlock.
   virtual void preload(const Kernel& kernel) = 0;
   /// Compiles and loads a user's kernel; later calls with the same source return the same kernel. The device owns it.
-  /// If compilation fails, DeviceError names the lines of the file.
+  /// If compilation fails, the message of the DeviceError names the lines with errors.
   virtual const LoadedKernel& load_kernel(const KernelSource& source) = 0;
   /// Returns the kernel's registers, shared memory and occupancy on this GPU; nothing if unknown (simulated GPU).
   [[nodiscard]] virtual std::optional<KernelResources> resources(const Kernel& kernel) = 0;

@@ -1,5 +1,5 @@
 // Host facts come from /proc, /sys and the control group. NUMA placement uses the scheduler for CPUs and libnuma for
-// memory. The only file that includes libnuma's headers.
+// memory. Only this file includes libnuma's headers.
 #include "device/host.hpp"
 
 #include <fmt/format.h>

@@ -35,7 +35,7 @@ void require_node(const NumaPolicy& policy);
 /// in full; empty on success. Throws UsageError if Kind::node cannot be applied.
 std::string place_process(const NumaPolicy& policy, std::optional<int> gpu_node);
 
-/// Like place_process() for one GPU, but for several. Kind::local binds to their common_node(); without one, to none.
+/// Like place_process() for one GPU, but for several. Kind::local binds to their common_node(), if they have one.
 std::string place_process(const NumaPolicy& policy, std::span<const std::optional<int>> gpu_nodes);
 
 /// Returns the NUMA node of all these GPUs; nothing if they are on different nodes or one is unknown.
@@ -46,7 +46,7 @@ std::optional<int> common_node(std::span<const std::optional<int>> gpu_nodes);
 bool bind_each_to_own_node(const NumaPolicy& policy, std::span<const std::optional<int>> gpu_nodes);
 
 /// Scope guard: within the scope, the calling thread allocates memory from the node. Has no effect without a node, if a
-/// memory policy was already set, or if the system does not permit policies.
+/// memory policy was already set, or if the system does not permit memory policies.
 class MemoryFromNode : NonCopyable {
  public:
   explicit MemoryFromNode(std::optional<int> node);

@@ -13,8 +13,8 @@
 
 namespace xferbench {
 
-/// The part of a HostFunction that streams call, kept alive as long as a stream may do so. It runs on a driver thread.
-/// No exception may propagate through that thread, so exceptions are stored for HostFunction::rethrow().
+/// The part of a HostFunction that streams call. It lives as long as a stream may call it. It runs on a driver thread,
+/// through which no exception may propagate, so exceptions are stored for HostFunction::rethrow().
 class HostCall : public std::enable_shared_from_this<HostCall>, NonCopyable {
  public:
   explicit HostCall(std::function<void()> body) : body_(std::move(body)) {}
@@ -60,7 +60,7 @@ class HostCall : public std::enable_shared_from_this<HostCall>, NonCopyable {
   std::shared_ptr<HostCall> self_;  // holds a reference to itself while kept_ > 0
 };
 
-/// A host function that streams can call repeatedly. A stream that reaches it after its destruction skips it.
+/// A host function that streams can call repeatedly. After its destruction, streams that reach the function skip it.
 class HostFunction : NonCopyable {
  public:
   /// `body` must not use any device (CUDA forbids CUDA calls in host functions).

@@ -86,7 +86,7 @@ void FaultInjector::hang(const DeviceCall& call) {
   for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
 }
 
-/// Whether the call's device was lost. If one of several is lost, the others keep working, also calls without a device.
+/// Whether the call's device was lost. If one of several devices is lost, only calls of that device fail.
 bool FaultInjector::is_lost(const DeviceCall& call) const {
   return lost_.load(std::memory_order_acquire) && (lost_device_ == nullptr || lost_device_ == call.device);
 }

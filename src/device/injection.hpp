@@ -13,10 +13,10 @@ namespace xferbench {
 
 struct InjectedFault {
   enum class Effect {
-    hang,  ///< the call never returns; on a real GPU, a stream's call instead first enqueues an endless kernel
+    hang,  ///< the call never returns; a stream call on a real GPU instead enqueues an endless kernel before its work
     fail,  ///< the call throws DeviceError
-    lose,  ///< this and all later calls of the device throw, and usable() is false; on a real GPU, a stream's call
-           ///< instead first enqueues a kernel that makes an invalid memory access
+    lose,  ///< this and all later calls of the device throw, and usable() is false; a stream call on a real GPU
+           ///< enqueues a kernel with an invalid memory access before its work
     die,   ///< the process is killed at once, as by kill -9
     flip,  ///< a copy delivers one wrong bit; if it moves no data (timed passes of a simulated machine), the next copy
            ///< that moves data does
@@ -36,7 +36,7 @@ InjectedFault parse_fault(std::string_view text);
 /// UsageError like parse_fault(). No other code reads the variable.
 std::optional<InjectedFault> fault_from_environment();
 
-/// Counts the calls to a machine and injects the fault when its number is reached.
+/// Counts the calls to a machine and injects the fault into call number InjectedFault::nth.
 class FaultInjector : public CallObserver {
  public:
   explicit FaultInjector(const InjectedFault& fault) : fault_(fault) {}

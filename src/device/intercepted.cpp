@@ -91,7 +91,7 @@ struct Interception {
   }
 };
 
-/// Destroys the resource of `owner` and reports this as one call, because it may wait for the device.
+/// Destroys the resource of `owner` and reports this as one call, because the destruction may wait for the device.
 template <class Owner>
 void give_back(CallObserver& observer, Owner& owner, CallKind kind = CallKind::destroy, double seconds = 0) noexcept {
   const CallScope scope(observer, kind, nullptr, seconds);
@@ -143,7 +143,7 @@ class InterceptedGraph final : public GraphImpl {
   Graph inner_;
 };
 
-/// Resource that owns memory, or a registration of pinned memory, and reports its release.
+/// Resource that owns memory, or a registration of pinned memory, and reports its release to the observer.
 template <class Owner>
 class InterceptedMemory final : public Resource {
  public:
@@ -159,7 +159,7 @@ class InterceptedMemory final : public Resource {
   Owner inner_;
 };
 
-/// Wraps the owner of newly allocated memory so that its release is reported.
+/// Wraps the owner of newly allocated memory so that the release is reported to the observer.
 template <class SomeView>
 Owned<SomeView> with_observer(Interception& calls, Owned<SomeView> inner) {
   const SomeView view = inner;
@@ -210,7 +210,7 @@ class InterceptedStream final : public StreamImpl {
   [[nodiscard]] Graph capture(const std::function<void()>& submit) override {
     const auto scope = submission(CallKind::capture);
     calls_.captured = 0;
-    calls_.capturing = true;  // only one capture at a time
+    calls_.capturing = true;  // a program captures only one stream at a time
     const OnExit captured([this] { calls_.capturing = false; });
     Graph graph = inner_.impl().capture(submit);
     return owned<GraphView>(

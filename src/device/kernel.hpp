@@ -12,7 +12,7 @@
 
 namespace xferbench {
 
-/// Work of one launch, by resource. Its simulated duration is the longest of the times that the resources need.
+/// Work of one launch, by resource. The simulated duration of a launch is the time that its slowest resource needs.
 struct KernelCost {
   std::uint64_t bytes = 0;       ///< device memory traffic, reads plus writes
   double fma = 0;                ///< number of single-precision fused multiply-adds
@@ -45,8 +45,8 @@ class Kernel {
   /// size and does not overlap it. Only called if the host can address device memory.
   virtual void compute(std::span<std::byte> result) const = 0;
 
-  /// Returns the inputs of an element-wise kernel; empty for other kernels. Its output at a position depends only on
-  /// the inputs at that position, and is 0xFF bytes (a NaN) if the first input is. So it can be computed in parts.
+  /// Returns the inputs of an element-wise kernel; empty for other kernels. Each output value depends only on the
+  /// inputs at its position, and is 0xFF bytes (a NaN) if the first input is. So parts of the output can be computed.
   [[nodiscard]] virtual std::vector<std::span<const std::byte>> inputs_by_position() const { return {}; }
   /// Like compute(), for the part of output() that begins at byte `offset`. Offset and size are multiples of 4 except
   /// at the end. Only for kernels with inputs_by_position().

@@ -42,8 +42,8 @@ std::string without_comments(std::string_view ptx) {
   return plain;
 }
 
-/// Returns the text between the parentheses after the kernel's name, or an empty text if a kernel without parameters
-/// has none. Returns nothing if the PTX does not contain the kernel.
+/// Returns the text between the parentheses after the kernel's name; empty if a kernel without parameters has no
+/// parentheses. Returns nothing if the PTX does not contain the kernel.
 std::optional<std::string_view> parameter_list(std::string_view ptx, std::string_view name) {
   constexpr std::string_view kEntry = ".entry";
   for (std::size_t at = ptx.find(kEntry); at != std::string_view::npos; at = ptx.find(kEntry, at + 1)) {

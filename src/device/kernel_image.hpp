@@ -20,7 +20,7 @@ std::string contract_of(const KernelSource& source);
 /// Throws DeviceError unless the parameter sizes, in bytes, match the required signature.
 void require_contract(std::span<const std::size_t> parameter_bytes, const KernelSource& source);
 
-/// Like require_contract(), for the parameters that the PTX declares. Also throws DeviceError if it lacks the kernel.
+/// Like require_contract(), for parameters that the PTX declares. Also throws DeviceError if the PTX lacks the kernel.
 void require_contract_in(std::string_view ptx, const KernelSource& source);
 
 /// Throws DeviceError if the launch has more blocks than a CUDA grid permits.

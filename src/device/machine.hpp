@@ -32,8 +32,8 @@ class Machine : NonCopyable {
   [[nodiscard]] virtual Gate make_gate(double timeout) = 0;
   [[nodiscard]] Gate make_gate() { return make_gate(1.0); }
 
-  /// Sets whether operations move and compute real bytes. A real machine always does and ignores this call. For a
-  /// simulated machine, it is on in verification passes and off in timed passes, whose times are modelled.
+  /// Sets whether operations move and compute real bytes. A real machine always does and ignores this call. A simulated
+  /// machine moves data in verification passes, but not in timed passes, whose times are modelled.
   virtual void set_data_movement(bool) {}
 };
 

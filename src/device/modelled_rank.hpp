@@ -26,7 +26,7 @@ struct ModelledRank {
     std::optional<Way> between{};       ///< messages between nodes
     std::optional<double> overhead{};   ///< seconds of host time to start an operation
     std::optional<double> jitter{};     ///< mean of the random addition to each latency, as a fraction of the latency
-    std::optional<double> asymmetry{};  ///< fraction by which the latency to a lower rank is longer
+    std::optional<double> asymmetry{};  ///< fraction by which messages to lower ranks take longer than to higher ones
     friend bool operator==(const Network&, const Network&) = default;
   };
 
@@ -36,8 +36,8 @@ struct ModelledRank {
   friend bool operator==(const ModelledRank&, const ModelledRank&) = default;
 };
 
-/// Reads this part of a profile, which is given by name or file as for open_simulated(). Built-in profiles do not have
-/// it. Throws like open_simulated().
+/// Returns the simulated rank of a profile, which is given by name or file as for open_simulated(). For a built-in
+/// profile, all values are defaults. Throws like open_simulated().
 ModelledRank modelled_rank(const std::string& profile);
 
 /// Returns `path` with placeholders replaced: %r by the rank, %l by the rank on its host, %h by the host name, %% by a

@@ -47,8 +47,8 @@ bool is_built_in_profile(std::string_view name);
 /// NoDeviceError for a GPU that the machine lacks.
 std::unique_ptr<Machine> open_simulated(const std::string& profile, const GpuSelection& selection = {}, int rank = 0);
 
-/// Which value to use for profile numbers that have a confidence interval: the number itself (middle), or that end of
-/// the interval that makes the machine fastest or slowest.
+/// For profile numbers with a confidence interval, selects the number itself (middle), or the end of the interval that
+/// makes the machine fastest or slowest.
 enum class ProfileEnds { middle, fastest, slowest };
 
 /// The content of a profile file, held in memory.
@@ -74,7 +74,7 @@ struct ProfileOrigins {
   std::vector<std::string> sources;  ///< origins of the numbers, in the words of the file
   bool has_intervals = false;        ///< whether at least one number that affects performance has an interval
 };
-/// Returns the origins. Throws InputError if the text is no valid profile.
+/// Returns the origins of the profile's numbers. Throws InputError if the text is no valid profile.
 ProfileOrigins origins_of(const ProfileText& profile);
 
 /// Returns names and one-line descriptions of the built-in profiles, the default first.

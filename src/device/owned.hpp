@@ -10,8 +10,8 @@ namespace xferbench {
 
 class Device;
 
-/// Base class of backend objects. The destructor releases the object and never throws: it can only fail if the context
-/// is lost, which the case that lost it has already reported.
+/// Base class of backend objects. The destructor releases the object and never throws. The release can fail only if the
+/// context is lost, and the case that lost the context has already reported this.
 class Resource : NonCopyable {
  public:
   virtual ~Resource() = default;
@@ -41,7 +41,7 @@ class View {
   Impl* impl_ = nullptr;
 };
 
-/// Unique owner of a resource, usable wherever a view is expected. All move semantics live here.
+/// Move-only, unique owner of a resource, usable wherever a view is expected.
 template <class SomeView>
 class Owned : public SomeView {
  public:

@@ -25,8 +25,8 @@ class EventImpl : public DeviceResource {
   [[nodiscard]] virtual double seconds_since(const EventImpl& earlier) const = 0;
 };
 
-/// A point in a stream, to wait for it or to measure the time between two of them. An event is recorded only in streams
-/// of its own device; streams of any device can wait for it.
+/// A point in a stream. Threads and streams can wait for an event, and two events give the time between them. An event
+/// is recorded only in streams of its own device; streams of any device can wait for it.
 class EventView : public View<EventImpl> {
  public:
   using View::View;
@@ -73,9 +73,9 @@ class StreamImpl : public DeviceResource {
   virtual void synchronize() = 0;
 };
 
-/// A stream. All operations except synchronize() are asynchronous, unless CUDA itself blocks the host, as for copies of
-/// pageable memory, which this program measures. Every operation throws DeviceError, naming itself. The virtual call
-/// costs nanoseconds, the submission microseconds.
+/// A stream. All operations except synchronize() are asynchronous, unless CUDA itself blocks the host, as it does for
+/// copies of pageable memory. Every operation throws DeviceError, naming itself. The virtual call costs nanoseconds,
+/// the submission microseconds.
 class StreamView : public View<StreamImpl> {
  public:
   using View::View;
@@ -103,7 +103,7 @@ class StreamView : public View<StreamImpl> {
   void wait(EventView event) const { impl().wait(event.impl()); }
 
   void replay(GraphView graph) const { impl().replay(graph.impl()); }
-  /// Captures, without executing it, the work that `submit` enqueues to this non-blocking stream and streams that join.
+  /// Captures, without executing it, work that `submit` enqueues to this non-blocking stream and streams that join it.
   [[nodiscard]] Graph capture(const std::function<void()>& submit) const { return impl().capture(submit); }
 
   /// Allocates from a memory pool in stream order; the buffer is also freed in stream order. The stream must outlive
@@ -130,8 +130,8 @@ class GateView : public View<GateImpl> {
  public:
   using View::View;
 
-  /// Work enqueued to `stream` after this waits for open(). One gate can hold streams of several devices. Closing an
-  /// open gate arms it again.
+  /// Work enqueued to `stream` after this call waits for open(). One gate can hold streams of several devices. Closing
+  /// an open gate arms it again.
   void close(StreamView stream) const { impl().close(stream.impl()); }
   /// Waits until every closed stream has reached the gate, so that open() releases all of them at once. Returns false
   /// after `timeout` seconds of the host's clock.

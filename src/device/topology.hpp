@@ -11,7 +11,7 @@
 namespace xferbench {
 
 /// Returns the PCI addresses of the bridges between a device and the CPU, nearest first. `folder` is the device's sysfs
-/// folder, a link into the bus tree. Empty if there is no such tree.
+/// folder, a link into the bus tree. Returns an empty list if the folder does not exist.
 std::vector<std::string> bridges_above(const std::filesystem::path& folder);
 
 /// Whether two PCI addresses name the same device. CUDA, NVML and sysfs differ in leading zeros and letter case.
@@ -25,9 +25,9 @@ struct NvLinkEnd {
   friend bool operator==(const NvLinkEnd&, const NvLinkEnd&) = default;
 };
 
-/// Returns the number of NVLinks from one GPU to another, whose PCI address is `to`. `of_one` and `of_other` are the
-/// remote ends of each GPU's NVLinks. Of links to switches, the smaller of both numbers counts. `reachable` tells
-/// whether the driver reports NVLink access between the GPUs; links with an unknown end count only if it is true.
+/// Returns the number of NVLinks from one GPU to another at the PCI address `to`. `of_one` and `of_other` are the
+/// remote ends of each GPU's NVLinks. If both have links to switches, the smaller of both numbers counts. `reachable`
+/// tells whether the driver reports NVLink access between the GPUs; links with an unknown end count only if it is true.
 unsigned nvlinks_between(std::span<const NvLinkEnd> of_one, std::span<const NvLinkEnd> of_other, std::string_view to,
                          std::optional<bool> reachable);
 
