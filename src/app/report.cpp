@@ -83,19 +83,6 @@ Document compared(const cli::ReportCommand& command, const Sides& sides, const x
   return document_of(comparison, command.show.wide, false);
 }
 
-/// Sets the AxisKind of each parameter to what its scenario declares, so that sizes are shown with units. Leaves cases
-/// unchanged if this version does not know them.
-Report with_axes(Report report) {
-  for (Result& result : report.results) {
-    const Scenario* scenario = scenario_of(result.config);
-    try {
-      if (scenario != nullptr) result.config = legal_case(*scenario, result.config);
-    } catch (const UsageError&) {
-    }
-  }
-  return report;
-}
-
 Stored sorted(const std::vector<std::string>& files) {
   Stored stored;
   for (const std::string& file : files) {
