@@ -36,11 +36,11 @@ struct Chart {
       dots,    ///< very many measured points, drawn small and without tooltips
     };
     std::string name;             ///< may be empty if there is only one series
-    std::vector<Point> points{};  ///< connected in the order of x; a limit with a single point is the limit for all x
+    std::vector<Point> points{};  ///< connected in the order of x; a limit with one point is a horizontal line
     Role role = Role::measured;
     std::string like{};                 ///< name of another series of the chart, to share its colour; may be empty
-    std::optional<std::size_t> kind{};  ///< index of the series' colour, one of eight; of several series with the same
-                                        ///< index, only the first gets it
+    std::optional<std::size_t> kind{};  ///< index of the series' colour, one of eight; if several series have the
+                                        ///< same index, only the first gets this colour
   };
   /// A highlighted range of the x axis, or a position if both ends are equal.
   struct Mark {
@@ -56,8 +56,8 @@ struct Chart {
   std::vector<Mark> marks{};
   enum class Shape {
     usual,
-    low,    ///< flat: for few lines, or one of several charts below each other with a common x axis
-    small,  ///< one of several side by side
+    low,    ///< a flat chart: for few lines, or for charts below each other with a common x axis
+    small,  ///< a chart of half the width, for charts side by side
   };
   Shape shape = Shape::usual;
   std::string note{};  ///< text below the chart

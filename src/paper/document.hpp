@@ -122,7 +122,7 @@ struct Document {
   Document(std::string its_title, Trust its_trust) : title(std::move(its_title)), trust(std::move(its_trust)) {}
 
   std::string title;
-  std::string about{};  ///< title of the browser tab after `title`, to distinguish documents of the same title
+  std::string about{};  ///< appended to the title of the browser tab, to distinguish documents of the same title
   Trust trust;
   std::vector<Part> parts{};
 

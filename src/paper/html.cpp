@@ -51,7 +51,7 @@ bool is_unit(std::string_view word) {
   return std::ranges::find(kUnits, word.substr(0, word.find_last_not_of(",;:.)") + 1)) != kUnits.end();
 }
 
-/// Escapes a word. Keeps a flag in one line, and allows line breaks after the slashes of a case's key.
+/// Escapes a word. A flag such as "--size" is never broken; the key of a case may be broken after its slashes.
 std::string word_of_prose(const std::string& word) {
   const std::size_t begin = word.starts_with('(') ? 1 : 0;
   const bool is_flag = word.compare(begin, 2, "--") == 0 && word.size() > begin + 2 && word[begin + 2] >= 'a';
@@ -133,7 +133,7 @@ class Page {
                                   : text + "<p class=dim>" + html_escaped(joined(heading.common, ", ")) + "</p>\n";
   }
 
-  /// Puts content into a region that scrolls, also by keyboard, if it is too wide. Each region gets a unique label.
+  /// Puts content into a region that scrolls if the content is too wide. Each region gets a unique label.
   std::string boxed(const std::string& title, bool is_long, std::string_view content) {
     std::string label = title.empty() ? about_ : title;
     for (int number = 2; !labels_.insert(label).second; ++number) {
@@ -279,7 +279,7 @@ class Page {
   std::string contents_;
 };
 
-/// Returns the banner, which contains only the words of the marks, so that it can stay in view while the page scrolls.
+/// Returns the banner that stays in view while the page scrolls. To be short, it has only the words of the marks.
 std::string banner(const Trust& trust) {
   std::vector<std::string> words = trust.words();
   const std::string incomplete = trust.incomplete_text();

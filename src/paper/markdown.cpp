@@ -44,7 +44,7 @@ std::string line_of(const std::vector<Cell>& cells) {
 /// and list gets an equal share of the space that remains.
 class Writer {
  public:
-  /// Whether to write all rows of tables and lists, or none to measure how much space everything else takes.
+  /// Whether rows of tables and lists are written. `none` serves to measure the size of everything else.
   enum class Rows { all, none };
   explicit Writer(Rows rows) : rows_(rows) {}
   /// Limits the text to `most` bytes. `others`: bytes of everything except rows; `places`: number of tables and lists.
@@ -87,7 +87,7 @@ class Writer {
 
   std::string title(const std::string& text) { return text.empty() ? "" : "### " + markdown_escaped(text) + "\n\n"; }
 
-  /// Writes as many lines as fit, and how many do not.
+  /// Writes as many lines as fit, then the number of lines that do not fit.
   std::string lines(const std::vector<std::string>& all, const char* what) {
     ++come_;
     if (rows_ == Rows::none) return {};

@@ -12,7 +12,7 @@ namespace xferbench {
 
 struct Matrix {
   std::string title{};
-  std::string corner{};  ///< text of the corner cell: what the rows and columns are
+  std::string corner{};  ///< text of the corner cell, which says what the rows and columns are
   std::vector<std::string> rows{};
   std::vector<std::string> columns{};
   std::vector<std::optional<double>> cells{};  ///< row by row; a cell without a number is shown as a dash
@@ -33,7 +33,7 @@ struct Matrix {
   [[nodiscard]] std::pair<double, double> range() const;
 };
 
-/// Number of colours, from dark blue to bright yellow. Terminals and the classes s0, s1 ... of page.css have the same.
+/// Number of colours, from dark blue to bright yellow. Terminals and page.css (classes s0, s1 ...) use them.
 inline constexpr std::size_t kShades = 12;
 /// Returns the index of the colour for a number; `range` is that of Matrix::range().
 std::size_t shade_of(double value, std::pair<double, double> range);

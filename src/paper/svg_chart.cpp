@@ -144,8 +144,8 @@ bool holds_everywhere(const Chart::Series& series) {
   return series.role == Chart::Series::Role::limit && series.points.size() == 1;
 }
 
-/// Returns the index of each series' colour. Limits are grey. Other series have the colour of their kind, or one
-/// derived from their name, so that it is the same in every chart; if another series has it, the next free one.
+/// Returns the index of each series' colour. Limits are grey. Other series have the colour of Series::kind, or a colour
+/// derived from their name, which is the same in every chart. If a colour is taken, the next free colour is used.
 std::vector<std::size_t> colours_of(const std::vector<Chart::Series>& all) {
   std::array<bool, kColours> taken{};
   const auto wants = [&taken](const Chart::Series& series) { return series.kind && !taken[*series.kind % kColours]; };
@@ -231,8 +231,8 @@ std::string area(const Chart::Series& series, const Ruler& x, const Ruler& y) {
   return path("area", steps + "Z");
 }
 
-/// Draws a line, and each of its points with its interval and tooltip. `below`: a later line mostly covers this one, so
-/// it is drawn wider.
+/// Draws a line, and each of its points with its interval and tooltip. `below`: a later line mostly covers this
+/// line, so this line is drawn wider.
 std::string drawn(const Chart::Series& series, const Ruler& x, const Ruler& y, double right, bool tells_x, bool below) {
   const bool limit = series.role == Chart::Series::Role::limit;
   const bool joined = series.role == Chart::Series::Role::measured;

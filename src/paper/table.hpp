@@ -44,8 +44,8 @@ struct Table {
   std::vector<Row> rows{};
   std::string title{};
   std::string below{};     ///< heading for Row::below, which Markdown and HTML show as the last column
-  bool in_pieces = false;  ///< if lines are too long, the table is split into several below each other, which all
-                           ///< repeat the left columns
+  bool in_pieces = false;  ///< if lines are too long, the table is split into several tables below each other; each
+                           ///< repeats the left columns
 
   /// Removes a column from header and rows. Keeps sentences that run across columns.
   void erase_column(std::size_t column);

@@ -13,7 +13,8 @@ std::size_t readable_columns(const Style& style) {
   return style.columns > 0 ? std::min(style.columns, kReadable) : kReadable;
 }
 
-/// Writes a sentence. All lines are indented to the end of its label; in a margin, continued lines by two more columns.
+/// Writes a sentence. Continued lines begin below the text of the first line. Without a label, in a margin of at most 2
+/// columns, they begin two columns further right.
 std::string lines_of(const Sentence& sentence, const Style& style) {
   const std::string margin(sentence.margin, ' ');
   const std::string label = printable(sentence.label);
@@ -23,7 +24,7 @@ std::string lines_of(const Sentence& sentence, const Style& style) {
   return painted_lines(wrapped(printable(sentence.text), columns, margin + label, rest), sentence.tone, style);
 }
 
-/// Writes the text of the heading, what the cases have in common, and the marks, wrapped if needed.
+/// Writes the text of the heading, the axis values that all cases share, and the marks, wrapped if needed.
 std::string lines_of(const Heading& heading, const Style& style) {
   std::vector<std::pair<std::string, Tone>> words{{printable(heading.text), Tone::bold}};
   for (const std::string& one : heading.common) words.emplace_back(printable(one), Tone::bold);

@@ -13,7 +13,7 @@ namespace xferbench {
 
 namespace {
 
-/// Numbers of colours in ANSI's palette of 256, in even steps of lightness.
+/// Indices into ANSI's palette of 256 colours, in even steps of lightness.
 constexpr std::array<int, kShades> kColours{53, 54, 60, 61, 67, 73, 72, 78, 114, 149, 185, 227};
 constexpr std::size_t kFirstBright = 5;  // index of the first colour on which black text is easier to read than white
 

@@ -26,7 +26,7 @@ std::vector<std::size_t> widths_of(const Table& table) {
   return widths;
 }
 
-/// Colours a text, and wraps it if it is a sentence that begins in column `begin`. `begin` 0: it is no sentence and
+/// Colours a text. `begin`: column in which the text begins; it is wrapped so that all lines begin there. 0: the text
 /// stays in one line.
 std::string painted_lines(const std::string& text, std::size_t begin, Tone tone, const Style& style) {
   constexpr std::size_t kNarrow = 20;
@@ -85,7 +85,7 @@ bool fits(const Table& table, std::size_t columns) { return length_of(table, wid
 /// removed columns.
 std::vector<std::string> leave_out_least_important(Table& table, std::size_t columns) {
   std::vector<std::string> left_out;
-  std::size_t fewest = 1;  // columns that must stay, so that each sentence across columns has one to begin in
+  std::size_t fewest = 1;  // number of columns to keep, so that each sentence across columns has a column to begin in
   for (const Table::Row& row : table.rows) {
     if (row.cells.size() < table.header.size()) fewest = std::max(fewest, row.cells.size() + 1);
   }

@@ -20,8 +20,8 @@ std::string padded(const std::string& text, std::size_t to, bool left) {
 
 namespace {
 
-/// Returns how many bytes of a word that is too long for a line go into the first line: up to a slash, as in keys and
-/// paths, or the whole word if it has no slash within `room` characters.
+/// For a word that is too long for a line, returns the number of bytes for the first line: up to the last slash within
+/// `room` bytes, or the whole word if there is no such slash.
 std::size_t first_part(const std::string& word, std::size_t room) {
   const std::size_t slash = room > 1 ? word.rfind('/', room - 1) : std::string::npos;
   return slash == std::string::npos || slash == 0 ? word.size() : slash + 1;

@@ -1,5 +1,5 @@
-// Functions that write documents for terminals, as Markdown and as HTML. Only they escape texts: control characters,
-// Markdown and HTML.
+// Functions that write documents for terminals, as Markdown and as HTML. No other code escapes control
+// characters, Markdown or HTML.
 #pragma once
 
 #include <string>
