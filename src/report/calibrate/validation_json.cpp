@@ -53,7 +53,6 @@ constexpr std::array kCaseFields{
 };
 constexpr Codec kCase = record(kCaseFields);
 
-/// A validation with its statistics.
 struct Validation {
   Validated validated;
   Errors errors;

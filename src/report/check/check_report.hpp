@@ -19,7 +19,7 @@ std::string check_schema();
 /// if there is no measurement. A file that does not pass although no expectation fails has an additional case with the
 /// reason.
 std::string to_check_junit(AllChecked all);
-/// Returns OpenMetrics text: for each file whether it passes, the number of expectations by verdict, and the margins.
+/// Returns OpenMetrics text: whether each file passes, its expectations by verdict, and the distances from the limits.
 std::string to_check_openmetrics(AllChecked all);
 /// Returns annotations about failed expectations, and about other reasons why a file does not pass.
 std::vector<Annotation> annotations_of(AllChecked all);

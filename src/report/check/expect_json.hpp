@@ -7,8 +7,8 @@
 
 namespace xferbench {
 
-/// Writes what check::derive() makes, one expectation per line: limits of measurements, with cases given by their keys.
-/// parse_expectations() reads the same back.
+/// Returns a file of expectations, one per line. Each expectation is a limit for a measurement of a case, and names the
+/// case by its key. parse_expectations() reads the file back.
 std::string to_expect_json(const check::Expectations& expectations);
 
 }  // namespace xferbench

@@ -1,5 +1,5 @@
-// JUnit XML in the dialect that all readers know: that of Apache Ant, plus the element for skipped tests of Jenkins,
-// GitLab and others.
+// JUnit XML with only the elements that all readers know: those of Apache Ant, and <skipped>, which Jenkins, GitLab and
+// others read.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -88,7 +88,7 @@ std::vector<TestCase> cases_of(const check::Checked& checked) {
 }
 
 std::string case_text(const TestCase& one, const std::string& class_name) {
-  // The format requires a duration, but that of a comparison is of no interest.
+  // The format requires a duration. A comparison with a limit takes no notable time.
   const std::string head = fmt::format("    <testcase name=\"{}\" classname=\"{}\" time=\"0\"", xml_escaped(one.name),
                                        xml_escaped(class_name));
   if (one.element.empty()) return head + "/>\n";

@@ -21,7 +21,6 @@ Family results_info() {
   return {.name = "xferbench_check_results", .type = openmetrics::Type::info, .help = "A checked results file."};
 }
 
-/// Adds one sample for each expectation that has a margin.
 void add_margins(Family& margins, const Checked& checked) {
   std::vector<std::string> names;
   for (const check::Row& row : checked.rows) names.push_back(printable(row.name));

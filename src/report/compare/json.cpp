@@ -36,7 +36,7 @@ constexpr std::array kOptionsFields{
                                     "Assumed spread between processes, as a share; 0: none was assumed."),
 };
 constexpr Codec kOptions = on_one_line(record(kOptionsFields));
-constexpr std::size_t kOfAcross = 4;  // number of leading options that also apply to files side by side
+constexpr std::size_t kOfAcross = 4;  // the first 4 options also apply to a comparison of files side by side
 constexpr Codec kAcrossOptions = on_one_line(record(std::span(kOptionsFields).first(kOfAcross)));
 
 constexpr std::array kSourceFields{

@@ -38,7 +38,7 @@ std::string gpu_of(const Recording& r, std::uint32_t device) {
 /// Writes the spans of one process. Names each track before its first span.
 class ProcessTracks {
  public:
-  /// `later`: nanoseconds from the begin of the earliest window to that of this process.
+  /// `later`: nanoseconds from the begin of the earliest window to the begin of this process's window.
   ProcessTracks(TraceEvents& events, const Recording& recording, std::int64_t later)
       : events_(events),
         r_(recording),
@@ -58,7 +58,7 @@ class ProcessTracks {
   }
 
  private:
-  /// Returns the viewer's process for a span: one for each device, and one for the host.
+  /// Returns the trace viewer's process for a span. There is one for each device, and one for the host.
   std::size_t process_of(const TimelineSpan& span) {
     const auto device = on_host(span.track) ? std::nullopt : std::optional(span.device);
     const auto [found, is_new] = processes_.try_emplace(device, 0);
@@ -92,7 +92,7 @@ class ProcessTracks {
   std::size_t order_of(const TimelineSpan& span, std::size_t lane) {
     constexpr std::size_t kMostLanes = 1000;
     if (!on_host(span.track)) return static_cast<std::size_t>(span.track) * kMostLanes + lane;
-    // A thread's ranges are above its calls.
+    // In the viewer, a thread's NVTX ranges are above its CUDA calls.
     const std::size_t thread = threads_.try_emplace(span.number, threads_.size()).first->second;
     return (2 * thread + (span.track == Track::calls ? 1 : 0)) * kMostLanes + lane;
   }

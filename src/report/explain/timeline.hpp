@@ -15,9 +15,9 @@ struct RecordedWindow {
   explain::Window window{};
 };
 
-/// Writes Chrome's trace-event format, as report/trace/timeline.hpp does. Each recorded process becomes one process of
-/// the viewer for each GPU that it used, and one for its calls and ranges, by thread. Time 0 is the begin of the
-/// earliest window.
+/// Writes Chrome's trace-event format. For each recorded process, the viewer shows one process for each GPU that was
+/// used, and one for the host, with tracks for the CUDA calls and NVTX ranges of each thread. Time 0 is the begin of
+/// the earliest window.
 void write_chrome_trace(std::span<const RecordedWindow> processes, const Sink& sink);
 
 }  // namespace xferbench

@@ -57,7 +57,7 @@ std::string family_text(const Family& family) {
   for (const Sample& sample : family.samples) {
     std::vector<std::string> labels;
     for (const auto& [label, value] : sample.labels) labels.push_back(fmt::format("{}=\"{}\"", label, escaped(value)));
-    // Compare labels as written and in any order, as a reader does.
+    // Compare the escaped labels, and ignore their order, as a reader does.
     if (!seen.emplace(labels.begin(), labels.end()).second) {
       throw std::invalid_argument(fmt::format("OpenMetrics: {}: two samples have the same labels", family.name));
     }

@@ -50,8 +50,8 @@ struct Family {
 std::string sample_name(const Family& family);
 
 /// Writes all families with samples, then "# EOF". Escapes the values of labels. Throws std::invalid_argument if two
-/// samples of a family have the same labels, as those of two files can whose names differ only in unprintable
-/// characters. Names and labels must be legal. Units must be base units, spelled out, and not part of `name`. Names
+/// samples of a family have the same labels, which happens if two file names differ only in unprintable characters.
+/// Names and labels must be legal. Units must be base units, spelled out, and not part of `name`. Names
 /// must not end in a suffix that belongs to a type (_total, _count, _info, ...). Tests check this for everything that
 /// the program writes.
 std::string to_text(const std::vector<Family>& families);

@@ -35,7 +35,7 @@ std::string rate_of(const SoakGpu& gpu, SoakLoad load) {
   return found == gpu.rates.end() ? "-" : format_significant(found->median / kGiga);
 }
 
-/// Returns the largest spread of a load's rates in the interval: highest minus lowest, over the median.
+/// Returns the largest spread of any load in the interval: highest minus lowest rate, divided by the median rate.
 std::string spread_of(const SoakGpu& gpu) {
   double most = 0;
   for (const SoakRate& r : gpu.rates) most = std::max(most, r.median > 0 ? (r.highest - r.lowest) / r.median : 0);

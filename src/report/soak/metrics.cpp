@@ -25,7 +25,7 @@ Labels of_load(int gpu, SoakLoad load) {
   return labels;
 }
 
-/// Returns a family with one sample for each load of each GPU, where there is a value.
+/// Returns a metric family with one sample for each load (kind of work) of each GPU that has a value.
 template <class Value>
 Family of_loads(std::string name, Type type, std::string unit, std::string help, const SoakTotals& totals,
                 const Value& value) {
@@ -36,7 +36,7 @@ Family of_loads(std::string name, Type type, std::string unit, std::string help,
   return family;
 }
 
-/// Returns a family with one sample for each GPU with a value.
+/// Returns a metric family with one sample for each GPU that has a value.
 template <class Record, class Value>
 Family of_gpus(std::string name, Type type, std::string unit, std::string help, const std::vector<Record>& records,
                const Value& value) {

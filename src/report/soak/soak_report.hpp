@@ -17,7 +17,7 @@ std::string soak_plan(const SoakSettings& settings);
 /// Returns the soaked device, the settings, and the headings of the columns.
 std::string soak_heading(const SoakHeader& header, const Style& style);
 
-/// Returns a line for each GPU, followed by one for each change for the worse.
+/// Returns a line for each GPU, then a line for each change for the worse.
 std::string soak_lines(const SoakHeader& header, const SoakInterval& interval, const Style& style);
 
 /// Returns metrics: the state of the last interval, and all counters.

@@ -261,7 +261,7 @@ std::string summary_lines(const Trace& trace, const std::vector<std::string>& gp
   return text;
 }
 
-/// Returns the chart rows of a trace. `usual_rows`: also those of kUsualRows that are empty, as for a run on one GPU.
+/// Returns the chart rows of a trace. `usual_rows`: include empty rows of kUsualRows.
 std::string row_lines(const Trace& trace, const Scale& scale, Glyphs glyphs, bool usual_rows) {
   std::string text;
   for (const Row row : kRows) {

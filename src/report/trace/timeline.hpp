@@ -13,7 +13,7 @@ namespace xferbench {
 /// Returns a trace in Chrome's trace-event format, for ui.perfetto.dev and chrome://tracing: a process for each traced
 /// case, with a thread for each of its rows. A run on several GPUs has a process for each GPU and one for the host's
 /// calls; `args` name case and GPU. Overlapping activities of a row are spread over several threads ("kernel", "kernel
-/// 2"), because viewers only show nested ones. Times are microseconds, with nanosecond precision.
+/// 2"), because viewers draw them wrongly unless they are nested. Times are microseconds, with nanosecond precision.
 std::string to_chrome_trace(const Report& report);
 
 /// The characters with which charts are drawn.
@@ -26,9 +26,9 @@ enum class Glyphs {
 std::vector<std::string> gpu_names(const Environment& environment);
 
 /// Returns a Gantt chart of at most `width` columns, with a row for each engine and one for the host's calls. With
-/// several GPUs, named by `gpus`, each has only the rows that it needs. Height or glyph shows the busy share of a
-/// cell's time. Neighbouring activities differ in shade, and show their number in the row, from 1 on, if it fits. Below
-/// are the time axis, the source of the times, and figures about overlap. Ends with a line feed.
+/// several GPUs, named by `gpus`, each has only the rows that it needs. A character shows by its height or
+/// glyph how much of its time the engine was busy. Neighbouring activities differ in shade, and show their number in
+/// the row, if it fits. Below are the time axis, the source of the times, and figures about overlap.
 std::string to_gantt(const Trace& trace, std::size_t width, const Style& style, Glyphs glyphs = Glyphs::blocks,
                      const std::vector<std::string>& gpus = {});
 

@@ -50,8 +50,8 @@ class TraceEvents {
   bool first_ = true;
 };
 
-/// Assigns spans to lanes so that no two spans of a lane overlap, because viewers only show nested ones. Spans must be
-/// sorted by begin.
+/// Assigns spans to lanes so that no two spans of a lane overlap. Viewers draw overlapping spans of one track wrongly
+/// unless they are nested. Spans must be sorted by begin.
 class Lanes {
  public:
   std::size_t lane_of(std::int64_t begin, std::int64_t end);
