@@ -16,8 +16,8 @@ inline constexpr std::size_t kLongestSource = 500;
 
 /// The value of one field of sim::Profile.
 struct Figure {
-  std::string field;  ///< name of the field
-  double value = 0;   ///< in the unit of the field
+  std::string field;
+  double value = 0;  ///< in the unit of the field
   /// 95 % confidence interval of a median, or range of several measurements; absent for a single value.
   std::optional<Interval> interval{};
   std::string source;  ///< results file and the part of it that the value comes from

@@ -1,5 +1,5 @@
-// Reads and writes open files completely, even if signals interrupt it. Functions that return int return 0 or errno;
-// callers add the name of the file to messages.
+// Reads and writes open files completely, even if signals interrupt the system calls. Functions that return int return
+// 0 or errno; callers add the name of the file to messages.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ int read_at(int file, std::uint64_t at, std::string& text);
 
 /// Makes written data durable (fsync). Files that cannot be synchronized are no error.
 int synchronize(int file);
-/// Takes a lock (flock) without waiting; false if another process has it. File systems without locks always succeed.
+/// Takes a lock (flock) without waiting. Returns false if another process has it, true if the file system has no locks.
 bool lock(int file);
 bool is_ordinary(int file);
 /// Throws InputError for a named pipe (mkfifo), because opening it would wait for a writer, perhaps for ever. The pipes

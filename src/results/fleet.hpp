@@ -18,8 +18,8 @@ namespace xferbench {
 
 /// Which ranks of a fleet measure at the same time.
 enum class RankConcurrency {
-  all,   ///< all ranks
-  node,  ///< the ranks of one node, node by node
+  all,
+  node,  ///< the ranks of one node, then those of the next node
   one,   ///< one rank at a time
 };
 constexpr auto texts_of(RankConcurrency) { return std::to_array<std::string_view>({"all", "node", "one"}); }
@@ -35,7 +35,7 @@ constexpr auto texts_of(DataPath) { return std::to_array<std::string_view>({"lin
 /// Labels of a result about two ranks: the sender and the receiver.
 inline constexpr const char* kFromRank = "from";
 inline constexpr const char* kToRank = "to";
-/// Name of the axis of cases that differ only in which ranks are partners.
+/// Name of the axis that selects which ranks are partners.
 inline constexpr const char* kRoundOfPartners = "round";
 /// Removes this axis from a case's key: "exchange/pairs=all/size=1MiB" from "exchange/pairs=all/round=2/size=1MiB".
 std::string without_round_of_partners(std::string key);
@@ -50,9 +50,9 @@ struct InFleet {
   double clock_uncertainty = 0;
   std::size_t passes = 0;       ///< number of all sampled passes, warm-up included; 0 if unknown
   std::size_t void_passes = 0;  ///< number of passes that were repeated because a rank was late
-  std::size_t late_passes = 0;  ///< number of void passes in which this rank was late
-  /// When the passes of the case's first measurement began and ended on this rank: seconds from the start agreed for
-  /// each pass, by the common clock.
+  std::size_t late_passes = 0;  ///< number of `void_passes` in which this rank was late
+  /// Begin and end, on this rank, of each pass of the case's first measurement. Times are seconds after the start that
+  /// the ranks agreed on for the pass, by a clock common to all ranks.
   std::vector<double> begins{};
   std::vector<double> ends{};
   friend bool operator==(const InFleet&, const InFleet&) = default;
@@ -75,7 +75,7 @@ struct Flagged {
   What what = What::gpu;
   std::vector<int> ranks;  ///< ranks whose results show the problem; for a pair, sender and receiver
   std::string name;        ///< name of what is slow, for example "GPU 3 of host a (GPU-uuid)"
-  /// Largest shortfall in any test, as a share of the reference; 0 for a rank that no longer answers.
+  /// How much slower than its peers in the worst test, as a share of their median: 0.1 is 10 %; 0 for a missing rank.
   double shortfall = 0;
   std::vector<std::string> tests{};  ///< names of the tests that show the problem
   std::string text;                  ///< description of the problem: a sentence without its final period
@@ -85,12 +85,12 @@ constexpr auto texts_of(Flagged::What) {
   return std::to_array<std::string_view>({"gpu", "link", "host", "pair", "rank"});
 }
 
-/// How many tests were judged, which tells how much it means that nothing is flagged. A test is a case at one
-/// concurrency; transfers with all partners are one test.
+/// How many tests compared ranks with each other. If few did, "nothing is flagged" says little. A test is a case at one
+/// RankConcurrency; transfers with all partners count as one test.
 struct FleetJudgement {
   std::size_t tests = 0;       ///< number of tests with usable numbers
-  std::size_t judged = 0;      ///< number of these tests that have exact enough clocks and ranks to compare
-  std::size_t unresolved = 0;  ///< suspicions that the second round neither confirmed nor refuted
+  std::size_t judged = 0;      ///< number of these tests with accurate enough clocks and at least two comparable ranks
+  std::size_t unresolved = 0;  ///< number of suspicions that a second measurement neither confirmed nor refuted
   friend bool operator==(const FleetJudgement&, const FleetJudgement&) = default;
 };
 
@@ -104,7 +104,7 @@ struct Fleet {
   std::vector<Flagged> flagged{};
   std::vector<std::string> notes{};  ///< limitations of the judgement: sentences without final period
   std::optional<FleetJudgement> judgement{};
-  /// Returns the place of a rank; null if it was never reported. `ranks` must be sorted.
+  /// Returns the place of a rank; null for an unknown rank. `ranks` must be sorted.
   [[nodiscard]] const RankPlace* place(int rank) const {
     const auto found = std::ranges::lower_bound(ranks, rank, {}, &RankPlace::rank);
     return found == ranks.end() || found->rank != rank ? nullptr : &*found;

@@ -136,7 +136,7 @@ void Journal::append(std::size_t number, const Result& result) {
   const std::size_t before = piece.size();
   piece += text_in_file(result);
   if (const int error = file_io::write_at(file_.number(), end_, piece); error != 0) {
-    // If this fails, the next result overwrites the rest.
+    // If this fails, the partial result stays in the file until the next result overwrites it.
     static_cast<void>(ftruncate(file_.number(), static_cast<off_t>(end_)));
     throw OutputError(fmt::format("cannot write {}: {}", path(), std::strerror(error)));
   }

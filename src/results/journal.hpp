@@ -45,14 +45,14 @@ class AdjacentJournal {
   Descriptor file_;  // none if there is no journal
 };
 
-/// Whether both reports are of the same run: start time, command, backend and GPU agree, which a resumed run keeps.
+/// Whether both reports are of the same run. A resumed run keeps its start time, command, backend and GPU.
 bool is_same_run(const Report& a, const Report& b);
 
 /// Returns the total number of samples of all measurements of a case.
 std::size_t samples_of(const Result& result);
 
-/// Merges `more` into the results of the report. For each case keeps the result with more information: a finished one,
-/// then the one with more samples, then a failed one before a skipped one.
+/// Merges `more` into the results of the report. For each case keeps the result with more information: finished rather
+/// than unfinished, then with more samples rather than fewer, then failed rather than skipped.
 void apply_entry(Report& report, std::vector<Result> more);
 
 class Journal {
@@ -79,7 +79,7 @@ class Journal {
   /// Whether outdated results take more than half of the journal.
   [[nodiscard]] bool needs_compaction() const;
 
-  /// Removes the journal, for when the results file has everything.
+  /// Removes the journal; to be called once the results file has all results.
   void remove();
 
  private:

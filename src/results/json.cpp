@@ -285,7 +285,7 @@ constexpr Codec kMeasurement =
     tied(on_one_line(record(kMeasurementFields, "Samples of one quantity, with their statistics.", check_measurement)),
          kMeasurementTies);
 
-/// The fields of a measurement for sending it between processes; they include what files leave out.
+/// The fields of a measurement for sending it between processes; they include `auxiliary`, which files lack.
 constexpr auto kSentMeasurementFields =
     with(kMeasurementFields, field<&Measurement::auxiliary>("auxiliary", omit_empty));
 constexpr Codec kSentMeasurement = on_one_line(record(kSentMeasurementFields, {}, check_measurement));
@@ -422,8 +422,7 @@ constexpr Field case_field(std::string_view name, std::string_view help = {}) {
 
 constexpr Codec kKey = like(kWord, "^[^/]+(/[^/=]+=[^/]+)*$");
 
-/// The shape of begins or ends of passes, in seconds from the agreed start. They may be slightly negative, since clocks
-/// are not exact.
+/// The shape of InFleet::begins and InFleet::ends. Times may be slightly negative, because clocks are not exact.
 constexpr const Codec& kMoments = kListOf<double, kNumber, std::numeric_limits<std::size_t>::max()>;
 
 constexpr std::array kInFleetFields{
@@ -600,7 +599,7 @@ constexpr Codec kFleet =
 
 // --- The file -------------------------------------------------------------------------------------------------------
 
-/// Checks that each identity occurs only once; otherwise the file would contradict itself.
+/// Checks that no two results have the same identity; otherwise the file would contradict itself.
 void check_identities(Reader& in, const std::vector<Result>& results) {
   std::vector<std::string> identities;
   identities.reserve(results.size());
@@ -669,8 +668,8 @@ constexpr Codec kReport =
                      check_report),
               "a results file of xferbench --json");
 
-/// The shape of a journal. Identities may occur several times in it: a case is appended again when more is known about
-/// it.
+/// The shape of a journal. It may have several results with the same identity, because a case is appended again when
+/// more is known about the case.
 constexpr Codec kJournal = expecting(record(kReportFields), "a journal of xferbench");
 
 // --- The machine alone ----------------------------------------------------------------------------------------------
@@ -772,7 +771,7 @@ Report read_journal(const AdjacentJournal& journal, std::uint64_t bytes, std::st
     read_beginning(journal.file(), journal.path(), bytes, kEndOfUnfinished, {&kJournal, &report});
   } catch (const InputError& error) {
     damage = error.what();
-    if (!report.results.empty()) report.results.pop_back();  // it was read only in part
+    if (!report.results.empty()) report.results.pop_back();  // the last result was read only in part
   }
   return report;
 }

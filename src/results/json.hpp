@@ -22,25 +22,25 @@ std::string to_json(const Report& report);
 /// Returns the contents of docs/results-schema.json.
 std::string results_schema();
 
-/// A function that returns the text of a result that is stored elsewhere than in memory, else nothing.
+/// A function that returns the JSON text of a result whose samples are only in a file; nothing for other results.
 using TextOfResult = std::function<std::optional<std::string>(const Result& result)>;
 /// Like write_json() above, but copies the JSON text of each result for which `text_of` returns one.
 void write_json(const Report& report, const Sink& sink, const TextOfResult& text_of);
 
-/// The parts of an unfinished results file, which is a journal (results/journal.hpp): the text before the results,
-/// results with kBetweenResults between them, and kEndOfUnfinished, which is never written.
+/// The parts of a journal (results/journal.hpp), which is an unfinished results file: the text before the results, and
+/// results with kBetweenResults between them. Readers add kEndOfUnfinished, which no journal contains.
 std::string beginning_of_json(const Report& report);
 std::string text_in_file(const Result& result);
 inline constexpr std::string_view kBeforeResult = "\n  ";
 inline constexpr std::string_view kEndOfResult = "\n  }";  ///< end of each result's text; occurs nowhere else in it
 inline constexpr std::string_view kBetweenResults = ",";
 inline constexpr std::string_view kEndOfUnfinished = "\n ]\n}\n";
-/// Parses what text_in_file() returns. As after reading any file, the parameters of the case refer to no Axis.
+/// Parses what text_in_file() returns. The parameters of the parsed case refer to no Axis.
 Result parse_result_in_file(std::string_view text, std::string_view name);
 
 /// Reads a results file, which may be compressed with xz; "-" is standard input. Adds the results of the journal if the
-/// file is incomplete; reports what is lost if the journal is damaged. No two results have one identity. Unknown fields
-/// are ignored, since the format may grow. Throws InputError with one line: the file, the line in it, the place
+/// file is incomplete; prints a warning if the journal is damaged. No two results have the same identity. Unknown
+/// fields are ignored, since the format may grow. Throws InputError with one line: the file, the line in it, the place
 /// (results[3].measurements[0].samples[2]), what was found and what was expected. May be called from several threads at
 /// once.
 Report read_report(const std::string& path);
@@ -56,12 +56,12 @@ StoredReport read_stored(const std::string& path);
 /// Parses the text of a results file; `name` is used in messages.
 Report parse_report(std::string_view text, std::string_view name);
 
-/// For sending one result between processes: all that a file holds of it, and which of its measurements are auxiliary.
-/// After reading, the parameters of the case refer to no Axis.
+/// Write and parse one result, to send it to another process. The text also has Measurement::auxiliary, which files
+/// lack. The parameters of the parsed case refer to no Axis.
 std::string to_json(const Result& result);
 Result parse_result(std::string_view text, std::string_view name);
 
-/// For sending the place of a rank between processes.
+/// Write and parse the place of a rank, to send it to another process.
 std::string to_json(const RankPlace& rank);
 RankPlace parse_rank(std::string_view text, std::string_view name);
 
@@ -70,7 +70,7 @@ struct MachineFacts {
   Tool tool = this_tool();
   std::optional<Environment> environment{};  ///< the machine, as in results files; absent without a GPU
   std::string no_gpu{};                      ///< why there is no GPU
-  std::optional<Environment::Host> host{};   ///< only if there is no `environment`, which would contain it
+  std::optional<Environment::Host> host{};   ///< the host; absent if `environment` is present, which contains it
   std::vector<Metric> limits{};  ///< measured limits: "link" (to the GPU), "link_d2h", "link_both", "memory"
   Labels profiles{};             ///< device profiles that can be simulated, with descriptions
 };

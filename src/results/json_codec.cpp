@@ -32,7 +32,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::size_t kPiece = 1 << 18;  // bytes read at once
-constexpr std::size_t kMostPieces = 5;   // most pieces that one text or number may span: 1 MiB and its first piece
+constexpr std::size_t kMostPieces = 5;   // pieces that a text or number of 1 MiB spans if it begins within a piece
 constexpr std::uint64_t kMostBytes = 1ULL << 32;  // largest accepted file in bytes, against endless ones
 constexpr unsigned kDeepest = 64;                 // most nesting levels of skipped values
 
@@ -48,14 +48,14 @@ std::string in_quotes(std::string_view text) {
 /// Stream buffer that reads a file piece by piece, counts its lines, and rejects endless files and texts.
 class Source : public std::streambuf {
  public:
-  /// Reads only the first `most` bytes of the file, and `then` after them.
+  /// Reads at most `most` bytes of the file, then the text `then`.
   Source(std::FILE* file, std::string name, std::uint64_t most = kMostBytes + 1, std::string_view then = {})
       : file_(file), name_(std::move(name)), piece_(kPiece), left_(most), then_(then) {}
 
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
   /// Whether the parser tried to read beyond the end.
   [[nodiscard]] bool is_at_its_end() const { return ended_; }
-  /// Called when the parser has completed a token, which ends the limit on its length.
+  /// Called when the parser has completed a token. The next token may be as long as kMostPieces allows.
   void understood() { pieces_ = 0; }
   [[nodiscard]] std::size_t line() const {
     const std::string_view taken(eback(), static_cast<std::size_t>(gptr() - eback()));
@@ -477,7 +477,7 @@ class Layout {
   const Sink& sink_;
   const Ready ready_;
   std::string text_;
-  bool many_lines_ = false;  // a shape with on_many_lines has begun; applies to everything from there on
+  bool many_lines_ = false;  // a shape with on_many_lines has begun; all parts from there on get their own line
 };
 
 }  // namespace

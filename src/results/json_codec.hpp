@@ -62,19 +62,19 @@ class Reader {
   /// Fails unless a number, or the size of a text in bytes, is within the limits of the shape.
   void check_limits(double amount) const;
 
-  // --- The current object or list, for its Codec::end ---
+  // --- The current object or list, for use by Codec::end ---
   /// Whether the object had this field.
   [[nodiscard]] bool has(std::string_view field) const;
   /// Number of items in the list.
   [[nodiscard]] std::size_t items() const { return steps_.back().items; }
-  /// Remembers a number that is not stored in the record, for a check by Codec::end that the record agrees with it.
+  /// Remembers a number that the record does not store. Codec::end reads it by noted() to check the record.
   void note(std::uint64_t number) { steps_.back().noted = number; }
   [[nodiscard]] std::uint64_t noted() const { return steps_.back().noted; }
 
   // --- Checks ---
   void refuse_more_than(std::size_t most, std::size_t entries) const;
   void refuse_twice(std::vector<std::string_view> names) const;
-  /// Fails because `word` is not one of `known`; suggests a known one that is similar.
+  /// Fails because `word` is not one of `known`; the message suggests a similar word of `known`.
   [[noreturn]] void refuse_unknown(std::string_view found, std::string_view word,
                                    std::span<const std::string_view> known) const;
 
@@ -143,8 +143,8 @@ enum class Rule {
   omit_empty,  ///< may be missing; written only if present, not empty and not zero
 };
 
-/// A JSON field of a record. Its value is a part of the record, or the record itself if JSON has another level of
-/// nesting.
+/// A JSON field of a record. Its value is a member of the record. For a nested object or computed value that is no
+/// member, it is the record itself.
 struct Field {
   std::string_view name{};
   Rule rule = Rule::required;
@@ -174,7 +174,7 @@ struct Choice {
 };
 struct Known;
 
-/// A function that is called for each item or entry; items have no name.
+/// A function that is called for each item of a list (without a name) or entry of an object.
 using Visit = std::function<void(std::string_view name, const Codec& shape, const void* value)>;
 
 /// Value of Codec::least and Codec::most without a limit.
@@ -194,7 +194,7 @@ struct Codec {
   Target (*item)(Reader& in, void* list, std::size_t index) = nullptr;
   bool is_object = false;
   std::span<const Field> fields{};  ///< at most 64 fields
-  bool strict = false;              ///< unknown fields are errors; otherwise they are skipped, or handed to:
+  bool strict = false;  ///< unknown fields are errors; otherwise `entry`, if set, reads them, else they are skipped
   Target (*entry)(Reader& in, void* object, std::string_view name) = nullptr;
   void (*end)(Reader& in, void* object) = nullptr;  ///< called after an object or list, to check and complete it
   void (*each)(const void* from, const Visit& visit) = nullptr;  ///< visits items or entries, to write them
@@ -300,7 +300,7 @@ constexpr Codec like(Codec shape, std::string_view pattern) {
   shape.pattern = pattern;
   return shape;
 }
-/// Pattern for names that programs know: of metrics, labels and flags.
+/// Pattern for the names of metrics, labels and flags, which other programs rely on.
 inline constexpr std::string_view kNamePattern = "^[a-z][a-z0-9_-]*$";
 
 inline constexpr Codec kText{
@@ -425,12 +425,11 @@ inline constexpr Codec kEntriesOf{.expected = "an object",
                                       },
                                   .values = &shape};
 
-/// Returns the shape of a record with these fields.
 constexpr Codec record(std::span<const Field> fields, std::string_view help = {},
                        void (*end)(Reader&, void*) = nullptr) {
   return {.expected = "an object", .help = help, .is_object = true, .fields = fields, .end = end};
 }
-/// Returns the shape with a name, by which a schema defines it only once.
+/// Returns the shape with a name. A schema defines a named shape once, and refers to it by the name.
 constexpr Codec named(std::string_view name, Codec shape) {
   shape.name = name;
   return shape;
@@ -476,7 +475,6 @@ constexpr Codec on_many_lines(Codec shape) {
 
 // --- Fields ---------------------------------------------------------------------------------------------------------
 
-/// Returns the default shape of a C++ type.
 template <class T>
 constexpr const Codec& default_codec() {
   if constexpr (requires(T value) { value.has_value(); }) {

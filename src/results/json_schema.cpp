@@ -45,7 +45,7 @@ void add_limits(SchemaJson& json, const Codec& shape) {
   if (std::isfinite(shape.most)) json["max" + of] = number(shape.most);
 }
 
-/// Returns, as a schema, what a Tie demands of the fields that it names.
+/// Returns the schema for a consequence of a Tie: which fields must not be empty, and which must be empty.
 SchemaJson demanded(const Codec& record, const Tie::Names& filled, const Tie::Names& empty) {
   SchemaJson json = SchemaJson::object();
   for (const Field& field : record.fields) {
@@ -84,7 +84,7 @@ class Schema {
     if (shape.name.empty()) return described(shape);
     const std::string name(shape.name);
     if (!definitions.contains(name)) {
-      definitions[name] = nullptr;  // keeps its place before the definitions of its parts
+      definitions[name] = nullptr;  // reserves the place before the definitions of its parts
       definitions[name] = described(shape);
     }
     return {{"$ref", "#/$defs/" + name}};

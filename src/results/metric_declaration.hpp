@@ -34,8 +34,8 @@ struct MetricDeclaration {
   };
   /// Further table columns of a measurement, right of its median. A metric can only have the column `interval`.
   enum class Companion {
-    /// Half-width of the 95 % confidence interval, in percent of the value: of a median, or of a metric whose ends are
-    /// the metrics NAME_low and NAME_high.
+    /// Half-width of the 95 % confidence interval, in percent of the value. A measurement has the interval of its
+    /// median. The interval of a metric is given by two more metrics, NAME_low and NAME_high.
     interval,
     clock,  ///< clock that timed the measurement; shown only if it differs between cases
     p90,    ///< 90th percentile; empty below 10 samples

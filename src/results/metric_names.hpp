@@ -7,8 +7,7 @@ namespace xferbench {
 inline constexpr const char* kHostCall = "call";
 /// Measurement of the scenario latency: time from the launch call to the kernel's first instruction on the GPU.
 inline constexpr const char* kKernelStart = "start";
-/// Name of the main measurement in scenarios that time one small operation: a whole timed region, or the part of it
-/// that matters.
+/// Main measurement of the scenarios that time one small operation, for example a dependent read of memory.
 inline constexpr const char* kLatency = "latency";
 
 }  // namespace xferbench

@@ -15,8 +15,8 @@ struct RecordedRun {
   std::string range{};                   ///< NVTX range to analyze; empty: the whole program
   double from = 0;                       ///< seconds after a process's start at which recording began
   std::uint32_t pid = 0;                 ///< process id of the started process in the run whose recording was kept
-  std::uint64_t begin = 0;               ///< when the process was started, in nanoseconds of CLOCK_MONOTONIC ...
-  std::uint64_t end = 0;                 ///< ... and when it ended
+  std::uint64_t begin = 0;               ///< when the process was started, in nanoseconds of CLOCK_MONOTONIC
+  std::uint64_t end = 0;                 ///< when the process ended, in nanoseconds of CLOCK_MONOTONIC
   std::vector<double> baseline{};        ///< seconds of the whole program in each run without the profiler
   std::vector<double> profiled{};        ///< seconds of the whole program in each run with the profiler
   std::vector<double> baseline_range{};  ///< seconds of the NVTX range (`range`) in each run without the profiler

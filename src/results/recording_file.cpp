@@ -148,7 +148,7 @@ class Reader {
     // Types of newer versions are ignored.
   }
 
-  // --- What records refer to ---
+  // --- Checks of references, times and enumerators ---
 
   NameId known(NameId id) const {
     if (id >= r_.names.size()) fail(fmt::format("found name {}, which is not defined before", id));

@@ -114,7 +114,7 @@ void ReplacedFile::refuse_data_loss(const struct stat& status) const {
   struct stat kept {};
   const std::string backup = name_ + "~";
   const bool has_backup = fstatat(folder_.number(), backup.c_str(), &kept, AT_SYMLINK_NOFOLLOW) == 0;
-  // A process killed while it kept the previous file leaves it under both names, FILE and FILE~.
+  // A process that was killed while it renamed FILE to FILE~ may leave the file under both names.
   const nlink_t names = has_backup && is_same_file(status, kept) ? 2 : 1;
   if (status.st_nlink > names) refuse("it has hard links, which would keep the old content");
   if (status.st_uid != geteuid() && geteuid() != 0) refuse("it belongs to another user, and would change its owner");
@@ -174,7 +174,7 @@ void ReplacedFile::replace(const TextWriter& write) {
   }
   held_ = std::move(temporary.file);
   if (previous_ == Previous::kept) remove_journal();  // the journal is kept together with the previous file
-  previous_ = Previous::dropped;                      // from now on, the file is ours
+  previous_ = Previous::dropped;                      // keep no backup of our own file
   // An error is ignored: the file is in place, and only a system crash could undo it.
   static_cast<void>(file_io::synchronize(folder_.number()));
 }
@@ -205,7 +205,7 @@ void ReplacedFile::put_in_place(Temporary& temporary) {
   if (renameat(folder_.number(), temporary.name.c_str(), folder_.number(), name_.c_str()) != 0) fail(errno);
 }
 
-/// Gives the file `name` the additional name `kept`, so that it exists at every moment.
+/// Gives the file `name` the additional name `kept`. `name` itself stays, so that readers find it at every moment.
 void ReplacedFile::keep_as(const std::string& name, const std::string& kept) const {
   const int folder = folder_.number();
   const Temporary link{.file = {}, .name = random_name()};
@@ -254,7 +254,7 @@ void ReplacedFile::keep_previous_journal() const {
   const std::string journal = name_ + std::string(kJournalEnding);
   const std::string kept = name_ + "~" + std::string(kJournalEnding);
   if (is_journal(journal)) return keep_as(journal, kept);
-  if (is_journal(kept)) unlinkat(folder_.number(), kept.c_str(), 0);  // the FILE~ that it belongs to is overwritten
+  if (is_journal(kept)) unlinkat(folder_.number(), kept.c_str(), 0);  // it belongs to an older FILE~, now overwritten
 }
 
 std::string ReplacedFile::keep_damaged_journal() const {
@@ -268,7 +268,7 @@ std::string ReplacedFile::keep_damaged_journal() const {
     const std::string kept = name_ + ending;
     struct stat there {};
     const bool is_taken = fstatat(folder, kept.c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0;
-    // The name already belongs to this journal, if an earlier resume kept it but could not go on.
+    // If an earlier resume kept this journal and then failed, the journal already has this name.
     if (is_taken && is_same_file(status, there)) return path_ + ending;
     if (is_taken) continue;
     const bool linked = linkat(folder, journal.c_str(), folder, kept.c_str(), 0) == 0;

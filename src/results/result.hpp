@@ -43,7 +43,7 @@ enum class Stop {
   budget,
   max_samples,
   interrupted,
-  /// All measurements that decide when sampling ends reached their target; this one does not decide, and did not.
+  /// All measurements that decide when sampling ends reached their target. This one does not decide, and missed it.
   others,
   out_of_reach,  ///< the samples showed that the time budget would not suffice
 };
@@ -80,7 +80,7 @@ struct Measurement {
   std::optional<std::size_t> checked;
   std::vector<std::string> flags;
   std::optional<int> gpu{};  ///< Environment::Gpu::index, if the value is of one of several GPUs
-  bool auxiliary = false;  ///< not a main subject of the case: its flags are kept, but cause no warnings; not in files
+  bool auxiliary = false;  ///< its flags cause no warnings, because the case is about other measurements; not in files
   friend bool operator==(const Measurement&, const Measurement&) = default;
 };
 
@@ -212,11 +212,11 @@ struct Report {
   Tool tool = this_tool();
   std::vector<std::string> command;
   Environment environment;
-  MetricsDeclared metrics_declared;  ///< declarations of metrics, of the scenarios that have results
+  MetricsDeclared metrics_declared;  ///< metrics that the scenarios with results declare
   std::vector<Result> results;
   std::optional<Fleet> fleet{};                     ///< only for a run under mpirun or srun
   std::vector<Finding> findings;                    ///< empty until the last case has ended
-  std::vector<FurtherProcess> further_processes{};  ///< results of a suite with several processes: of all but the first
+  std::vector<FurtherProcess> further_processes{};  ///< if several processes ran a suite: results of all but the first
   friend bool operator==(const Report&, const Report&) = default;
 };
 

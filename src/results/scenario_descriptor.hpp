@@ -1,4 +1,4 @@
-// Describes scenarios as data: report/, cli/ and files know nothing else of them.
+// Describes scenarios as data. Reports and the command line know scenarios only by these descriptions.
 #pragma once
 
 #include <cstddef>
@@ -27,19 +27,19 @@ struct HeatMap {
 struct LineChart {
   std::string x;                      ///< name of a numeric axis
   std::string y;                      ///< name of a metric or measurement
-  std::vector<std::string> panels{};  ///< axes; each of their values has a chart
-  /// Axes; each of their values has a line, which shows the best case; empty: all other axes.
+  std::vector<std::string> panels{};  ///< axes; there is one chart for each of their values
+  /// Axes; each of their values has one line, which shows the best case. Empty: all axes but x and `panels`.
   std::vector<std::string> lines{};
   std::string limit{};              ///< a metric in the unit of y, drawn as a dashed line; empty: none
   std::vector<std::string> also{};  ///< further measurements in the unit of y, each with a line
 };
 
-/// Compares each GPU's number while several work with its number alone; drawn on HTML pages, for the case with the most
-/// GPUs.
+/// Compares a metric of each GPU when it works alone and when several GPUs work at once. HTML pages draw the comparison
+/// for the case with the most GPUs.
 struct GpuBars {
   std::string at_once;                ///< metric of single GPUs while several work
   std::string alone;                  ///< the same metric while nothing else runs
-  std::vector<std::string> panels{};  ///< axes; each of their values has a drawing
+  std::vector<std::string> panels{};  ///< axes; there is one drawing for each of their values
 };
 
 /// The sentence above all tables, with the numbers of the best case.
@@ -51,9 +51,9 @@ struct Answer {
   /// one of its numbers.
   std::string text{};
   std::vector<std::string> each{};  ///< axes; there is one sentence for each existing combination of their values
-  /// Axes of which only the largest values compete, because small ones show the cost of calls.
+  /// Only cases with the largest value of these axes can be the best case; small sizes mostly show the cost of calls.
   std::vector<std::string> largest{"size"};
-  /// Whether cases are ways to do the same thing. Tables then show how many times as long each takes as the fastest
+  /// Whether cases are ways to do the same work. Tables then show the time of each case as a multiple of the fastest
   /// case with the same work (work_axes).
   bool ranks_ways = false;
 };
@@ -70,14 +70,14 @@ struct ScenarioDescriptor {
   std::string name;
   std::string summary;  ///< one line for `xferbench list`
   std::vector<Axis> axes;
-  /// all that the scenario's results may have; those with a heading are table columns
+  /// All measurements, metrics and labels of the scenario's results. Those with a heading are table columns.
   std::vector<MetricDeclaration> metrics;
   std::vector<HeatMap> heat_maps{};  ///< metrics worth drawing over two axes
   std::vector<LineChart> charts{};
   std::vector<GpuBars> gpu_bars{};
   Answer answer{};
-  /// Axes that define the work, not how it is done: cases that agree in them do the same work in different ways. If
-  /// empty, these are all axes but those that name a way of doing the work.
+  /// Axes that define the work: cases with the same values of these axes do the same work in different ways. Empty: all
+  /// axes but those that name a way of doing the work.
   std::vector<std::string_view> work_axes{};
   bool has_timeline = false;  ///< whether the scenario's run() calls RunContext::trace_region
   UsesGpus gpus = UsesGpus::one;

@@ -28,9 +28,9 @@ constexpr auto texts_of(SoakLoad) {
 }
 
 struct SoakSettings {
-  double seconds = 3600;  ///< total duration of the soak in seconds, counted on after it is resumed
+  double seconds = 3600;  ///< planned total duration in seconds, including the time before a resume
   double interval = 60;   ///< duration of an interval in seconds; each has one line in the file
-  double floor = 0.9;     ///< a rate below this share of the first minutes' rate is a drop
+  double floor = 0.9;     ///< a rate below this share of the rate in the first minutes is a drop
   std::vector<SoakLoad> loads{};
   std::uint64_t size = std::uint64_t{256} << 20;  ///< bytes of one copy
   std::uint64_t seed = 1;
@@ -65,7 +65,7 @@ struct SoakWrong {
   friend bool operator==(const SoakWrong&, const SoakWrong&) = default;
 };
 
-/// A period in which a load of a GPU was slower than the floor allows.
+/// A period in which a load of a GPU was slower than SoakSettings::floor allows.
 struct SoakDrop {
   int gpu = 0;
   SoakLoad load{};
@@ -73,8 +73,7 @@ struct SoakDrop {
   double to = 0;      ///< seconds into the soak
   double lowest = 0;  ///< lowest rate of a turn in this period, in bytes per second
   std::string at;     ///< when it began, ISO 8601, UTC
-  /// What else changed in these intervals, as sentences: changes of the GPU's health (health_changes()) that did not
-  /// exist before.
+  /// Changes for the worse of the GPU's health during the drop, as sentences.
   std::vector<std::string> beside{};
   friend bool operator==(const SoakDrop&, const SoakDrop&) = default;
 };
@@ -95,7 +94,7 @@ struct SoakGpu {
   std::vector<SoakRate> rates{};
   Health health{};
   Clocks clocks{};
-  std::vector<std::string> changes{};  ///< changes for the worse in the interval, as sentences
+  std::vector<std::string> changes{};  ///< sentences about changes for the worse of the GPU's health in the interval
   friend bool operator==(const SoakGpu&, const SoakGpu&) = default;
 };
 
@@ -107,9 +106,9 @@ struct SoakLoadTotals {
   std::uint64_t verified = 0;        ///< number of moved bytes that were compared with their expected contents
   double busy = 0;                   ///< seconds that the transfers of this load took
   std::uint64_t wrong = 0;           ///< verified bytes with wrong contents
-  std::vector<double> first{};       ///< medians of the intervals in the first minutes, until these are over
-  std::optional<double> baseline{};  ///< median of `first`, once the first minutes are over
-  /// Seconds into the soak at which the first minutes were over: the end of an interval. Older files lack it.
+  std::vector<double> first{};       ///< median rate of each interval in the first minutes; empty once they are over
+  std::optional<double> baseline{};  ///< median of `first`, computed at the end of the first minutes; absent before
+  /// End of the interval that completed the first minutes, in seconds into the soak. Older files lack it.
   std::optional<double> baseline_until{};
   std::optional<double> lowest{};  ///< lowest rate of a turn after the first minutes
   friend bool operator==(const SoakLoadTotals&, const SoakLoadTotals&) = default;
@@ -134,7 +133,7 @@ struct SoakTotals {
   static constexpr std::size_t kMostKept = 32;
 
   double elapsed = 0;  ///< seconds that the soak has lasted
-  double seconds = 0;  ///< planned total duration, set by the last resume; 0: that of SoakHeader
+  double seconds = 0;  ///< planned total duration in seconds; 0 without a resume: SoakSettings::seconds applies
   std::vector<SoakLoadTotals> loads{};
   std::vector<SoakCounters> counters{};
   std::uint64_t wrong_bytes = 0;
@@ -160,7 +159,7 @@ constexpr auto texts_of(SoakEnd) {
   return std::to_array<std::string_view>({"goes-on", "complete", "interrupted", "lost", "stuck"});
 }
 
-/// A line of a soak's file, for one interval. `so_far` contains the totals up to its end.
+/// A line of a soak's file, for one interval. `so_far` contains the totals up to the end of the interval.
 struct SoakInterval {
   std::string at{};          ///< end of the interval, ISO 8601, UTC
   double elapsed = 0;        ///< end of the interval, in seconds into the soak

@@ -204,7 +204,6 @@ void lock_for_writing(const std::string& path, const Descriptor& file) {
   }
 }
 
-/// Reads up to `bytes` bytes from offset `at` on.
 std::string read_part(const std::string& path, const Descriptor& file, std::uint64_t at, std::size_t bytes) {
   std::string text(bytes, '\0');
   if (const int error = file_io::read_at(file.number(), at, text); error != 0) {
@@ -308,7 +307,7 @@ void SoakFile::append(const std::string& line) {
   struct stat before {};
   const bool ordinary = fstat(file, &before) == 0 && S_ISREG(before.st_mode);
   if (const int error = file_io::write(file, line); error != 0) {
-    // Half a line is useless. If even this fails, go_on() removes it when the soak is resumed.
+    // Remove the incomplete line. If this fails, go_on() removes the line when the soak is resumed.
     if (ordinary) static_cast<void>(ftruncate(file, before.st_size));
     cannot_write(path_, std::strerror(error));
   }

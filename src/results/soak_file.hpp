@@ -48,9 +48,9 @@ class SoakFile {
   [[nodiscard]] bool is_standard_output() const { return path_ == "-"; }
   /// Throws OutputError (a full disk) or ClosedPipeError; then the file ends with its last complete line.
   void append(const std::string& line);
-  /// Repairs the file if another program changed it. A deleted file is written again with all its lines. A file that
-  /// was cut keeps what is left, and its first line. Returns what happened, in words; empty: nothing. Throws
-  /// OutputError.
+  /// Repairs the file if another program changed it. A deleted file is written again with all its lines. A
+  /// truncated file keeps its complete lines; if none is left, the first line is written again. Returns a sentence
+  /// about the repair; empty: the file was intact. Throws OutputError.
   [[nodiscard]] std::string restore();
 
  private:

@@ -35,7 +35,7 @@ struct TraceFile {
   std::string fault{};
 };
 
-/// Reads a trace file. Throws InputError as read_report() does.
+/// Reads a trace file. Throws InputError with the place in the file, what was found there, and what was expected.
 TraceFile read_trace(const std::string& path);
 
 }  // namespace xferbench
