@@ -8,9 +8,9 @@ namespace xferbench::kernels {
 static_assert(kLaunchPendingCountExceeded == cudaErrorLaunchPendingCountExceeded);
 static_assert(kLaunchMaxDepthExceeded == cudaErrorLaunchMaxDepthExceeded);
 
-/// Records an error of a launch. Must be called right after it in the same thread, because errors are kept per thread
-/// (CUDA C++ Programming Guide, CUDA Dynamic Parallelism, Errors and Launch Failures). Without this check a failed
-/// launch is only a missing child kernel.
+/// Records the error of a failed launch. Must be called right after the launch in the same thread, because CUDA keeps
+/// errors per thread (CUDA C++ Programming Guide, CUDA Dynamic Parallelism, Errors and Launch Failures). Without this
+/// call a failed launch would go unnoticed.
 __device__ inline void note_launch(LaunchStatus* status) {
   const cudaError_t error = cudaGetLastError();
   if (error == cudaSuccess) return;

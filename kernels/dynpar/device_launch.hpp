@@ -8,7 +8,7 @@
 
 namespace xferbench::kernels {
 
-/// Errors of launches. In device memory; the host sets it to zero before the first launch, and kernels only add to it.
+/// Launch errors, kept in device memory. The host sets all fields to zero before the first launch. Kernels add errors.
 struct LaunchStatus {
   std::uint32_t failed = 0;  ///< number of failed launches from the device
   std::uint32_t error = 0;   ///< the first error, a cudaError_t

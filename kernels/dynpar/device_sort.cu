@@ -1,15 +1,15 @@
 // The kernels of the quicksort (device_sort.hpp). Compiled with -rdc, as dynpar.cu is.
 //
-// May overlap: all segments of which none is a part of another. Their keys and their counters (counters_of) are
-// disjoint. Must be ordered: a side of a partition may start only when all blocks of that partition have written. Each
-// block adds to a counter after a fence, so the last block knows that it is the last (same pattern in CUDA C++
-// Programming Guide, Memory Fence Functions). It launches the sides with fire-and-forget; they see what the launching
-// thread saw (ibid., CUDA Dynamic Parallelism, Global Memory). If the host drives the sort, it waits for the whole grid
-// instead.
+// Segments may be processed at the same time if none is a part of another, because then their keys and their counters
+// (counters_of) are disjoint. A side of a partition may start only when all blocks of the partition have written their
+// keys. So each block adds to a counter after a fence, and the last block recognizes from the counter that it is the
+// last (same pattern in CUDA C++ Programming Guide, Memory Fence Functions). The last block launches the sides with
+// fire-and-forget. The sides see all memory that the launching thread saw (ibid., CUDA Dynamic Parallelism, Global
+// Memory). If the host drives the sort, the host waits for the whole grid instead.
 //
-// One device function does a block's part of a step, given the segment and the block's index in it. The device launches
-// one grid per segment. The host launches one grid for all segments of a level; its blocks look segment and index up in
-// a list.
+// One device function does one block's part of a step, given the segment and the block's index in the segment. The
+// device launches one grid per segment. The host launches one grid for all segments of a level that have the same step.
+// The blocks of this grid look up segment and index in a list.
 #include "device/load.cuh"
 #include "kernels/dynpar/device_launch.cuh"
 #include "kernels/dynpar/device_sort.hpp"
@@ -26,18 +26,18 @@ constexpr unsigned kSortThreads = 512;
 // --- Sorting by one block --------------------------------------------------------------------------------------------
 
 __device__ void order(std::uint32_t* keys, std::uint32_t low, std::uint32_t high, std::uint32_t count) {
-  // Positions beyond the end count as greater than all keys, so nothing moves.
+  // A position beyond the end counts as a key that is greater than all others, so no exchange is needed.
   if (high >= count || keys[low] <= keys[high]) return;
   const std::uint32_t greater = keys[low];
   keys[low] = keys[high];
   keys[high] = greater;
 }
 
-/// Bitonic sort of any number of keys in shared or global memory, all comparisons in one direction. Doubles the length
-/// of sorted runs: compares each key with its mirror image in the run, then at halving distances. All threads of the
-/// block must call it.
-/// Hazard: all threads must have written before the next round. __syncthreads() also orders global memory within the
-/// block (CUDA C++ Programming Guide, Synchronization Functions).
+/// Bitonic sort of any number of keys in shared or global memory. All comparisons have the same direction. Each round
+/// doubles the length of the sorted runs: it compares each key with its mirror image in the doubled run, then with keys
+/// at halving distances. All threads of the block must call this function.
+/// Hazard: all threads must have written before the next comparisons. __syncthreads() also orders global memory within
+/// the block (CUDA C++ Programming Guide, Synchronization Functions).
 __device__ void sort_in_place(std::uint32_t* keys, std::uint32_t count) {
   std::uint32_t pairs = 1;
   while (2ULL * pairs < count) pairs *= 2;
@@ -92,8 +92,8 @@ __device__ RegisterKeys load_keys(const std::uint32_t* from, std::uint32_t count
   return held;
 }
 
-/// Writes the keys for which wanted(key) is true to positions reserved for them: each warp reserves positions of its
-/// block, and each block reserves positions by adding to `counter`. All threads of the block must call it.
+/// Writes each key for which wanted(key) is true to *place(n) with a unique n. Each block reserves a range of n by
+/// adding to `counter`, and each warp a part of the block's range. All threads of the block must call this function.
 template <class Wanted, class Place>
 __device__ void write_side(const RegisterKeys& held, std::uint32_t* counter, Wanted wanted, Place place) {
   __shared__ std::uint32_t in_block;
@@ -124,8 +124,8 @@ __device__ void write_side(const RegisterKeys& held, std::uint32_t* counter, Wan
   __syncthreads();  // hazard: the next call reuses the shared variables
 }
 
-/// Returns true in all threads of the last of `blocks` blocks to call it. That block sees what all of them wrote
-/// before.
+/// Returns true in all threads of the block that is the last of `blocks` blocks to call this function. The last block
+/// sees everything that the other blocks wrote before their calls.
 __device__ bool is_last_block(std::uint32_t* done, std::uint32_t blocks) {
   __shared__ bool last;
   __threadfence();
@@ -143,8 +143,8 @@ __device__ std::uint32_t pivot_for_block(const std::uint32_t* keys, std::uint32_
   return pivot;
 }
 
-/// Does one block's part of a partition: reads keys from one array and writes them to another, which nothing else reads
-/// meanwhile. One thread of the last block calls hand_over(split), after it has reset the counters for their next user.
+/// Does one block's part of a partition: reads keys from one array and writes them to another array. One thread of the
+/// last block resets the counters for the next partition that uses them, then calls hand_over(split).
 template <class HandOver>
 __device__ void partition_part(const SortArgs& args, const SortSegment& segment, std::uint32_t block,
                                HandOver hand_over) {
@@ -160,7 +160,7 @@ __device__ void partition_part(const SortArgs& args, const SortSegment& segment,
       held, &counters.greater, [=](std::uint32_t key) { return key > pivot; },
       [=](std::uint32_t n) { return last_key - n; });
   if (!is_last_block(&counters.done, partition_blocks(segment.count))) return;
-  // All blocks have read their keys, so the middle may overwrite them.
+  // All blocks have read their keys from the source array, so the pivots of the middle may overwrite the source array.
   const SortSplit split{counters.less, counters.greater, pivot};
   __syncthreads();  // hazard: thread 0 clears the counters below
   if (threadIdx.x == 0) {

@@ -7,7 +7,7 @@
 //                next level: one for all partitions, one for all sorts, one for all fills
 //
 // The first step reads the input and leaves it unchanged. Partitions move keys alternately to `scratch` and to `keys`,
-// where the result must end: keys less than the pivot go left, greater keys go right, keys equal to it are in place.
+// where the result must end: keys less than the pivot go left, greater keys go right, equal keys fill the middle.
 // One block sorts a segment of at most kBlockSort keys in shared memory.
 #pragma once
 
@@ -69,19 +69,18 @@ constexpr SortSegment middle(const SortSegment& whole, const SortSplit& split) {
   return {whole.first + split.less, count, whole.depth + 1, split.pivot, SortSegment::Step::fill};
 }
 
-/// Whether a grid of its own fills the middle of a partition. The last block of the partition fills a narrower middle.
+/// Whether a separate grid fills the middle of a partition. Otherwise the last block of the partition fills it.
 constexpr bool is_wide(const SortSegment& middle) { return middle.count > kPartitionTile; }
 
 /// Returns the number of blocks that partition or fill `count` keys.
 constexpr std::uint32_t partition_blocks(std::uint32_t count) { return (count + kPartitionTile - 1) / kPartitionTile; }
 
-/// Returns the grid size of a segment's step.
 constexpr std::uint32_t step_blocks(const SortSegment& segment) {
   return segment.step == SortSegment::Step::sort ? 1 : partition_blocks(segment.count);
 }
 
-/// Counters that the blocks share that partition one segment. In device memory; zero before the first launch, and the
-/// last block resets them to zero.
+/// Counters in device memory that are shared by the blocks that partition one segment. They must be zero before the
+/// first launch. The last block resets them to zero.
 struct SortCounters {
   std::uint32_t less = 0;
   std::uint32_t greater = 0;
@@ -89,15 +88,15 @@ struct SortCounters {
 };
 
 /// Returns the index of a segment's counters. Segments that are partitioned at the same time begin more than kBlockSort
-/// keys apart, so each has its own counters. A left side reuses those of its parent, which has finished with them.
+/// keys apart, so each has its own counters. A left side reuses the counters of the partition that produced it.
 constexpr std::uint32_t counters_of(std::uint32_t first) { return first / kBlockSort; }
 constexpr std::size_t counters_needed(std::uint32_t count) { return count / kBlockSort + 1; }
 
 /// Arguments of all steps of a sort: pointers to device memory.
 struct SortArgs {
   const std::uint32_t* input = nullptr;  ///< keys to sort; only read
-  std::uint32_t* keys = nullptr;         ///< the result; as many keys as `input`
-  std::uint32_t* scratch = nullptr;      ///< as many keys as `input`
+  std::uint32_t* keys = nullptr;         ///< the sorted keys; same size as `input`
+  std::uint32_t* scratch = nullptr;      ///< second array for partitions; same size as `input`
   SortCounters* counters = nullptr;      ///< counters_needed() elements
   LaunchStatus* status = nullptr;        ///< errors of launches from the device
 };
@@ -115,10 +114,10 @@ constexpr std::uint32_t* keys_after(const SortArgs& args, std::uint32_t depth) {
 
 // --- Driven by the host ----------------------------------------------------------------------------------------------
 
-/// What one block does in a grid that executes a step for all segments of a level.
+/// The segment on which one block of a host-launched grid works, and the block's index in this segment.
 struct SortWork {
   std::uint32_t segment = 0;  ///< index in SortBatch::segments
-  std::uint32_t block = 0;    ///< index among the step_blocks() of that segment
+  std::uint32_t block = 0;    ///< index of the block in the segment, less than step_blocks()
 };
 
 /// The segments of a level that have the same step. The pointers are to device memory.
@@ -142,8 +141,8 @@ class SortGrid final : public Kernel {
   [[nodiscard]] KernelCost cost() const override;
   /// The whole array that this batch writes: keys_after() for partitions, else SortArgs::keys.
   [[nodiscard]] std::span<std::byte> output() const override;
-  /// For a partition: each side holds the right keys in unspecified order, the middle is unspecified, and the split is
-  /// not computed.
+  /// After a partition, each side holds the correct keys in unspecified order, and the keys of the middle are
+  /// unspecified. SortBatch::splits is not written.
   void compute(std::span<std::byte> result) const override;
   [[nodiscard]] std::unique_ptr<Kernel> clone() const override { return std::make_unique<SortGrid>(*this); }
 #if XFERBENCH_WITH_CUDA

@@ -1,10 +1,10 @@
 // Kernels that launch kernels; rules and sources in dynpar.hpp. Launches from the device need -rdc, so this file is a
 // library of its own, and no other device code may refer to these kernels.
 //
-// May overlap: a fire-and-forget child with its parent and its siblings; a tail-launched child with none of them. Must
-// be ordered: nothing between children, as each writes its own slot and reads no other. Only a reader of the slots must
-// wait, for the first kernel: a grid completes when all grids that it launched have completed (CUDA C++ Programming
-// Guide, CUDA Dynamic Parallelism, Synchronization between parent and child grids).
+// A fire-and-forget child may run concurrently with its parent and its siblings. A tail-launched child may not.
+// Children need no synchronization among each other, because each child writes its own slot and reads no other slot. A
+// reader of the slots must wait for the first kernel only: a grid completes when all grids that it launched have
+// completed (CUDA C++ Programming Guide, CUDA Dynamic Parallelism, Synchronization between parent and child grids).
 #include "device/load.cuh"
 #include "kernels/dynpar/device_launch.cuh"
 #include "kernels/dynpar/dynpar.hpp"
@@ -42,7 +42,7 @@ __global__ void node(const ChildrenArgs args, std::uint32_t level, std::uint32_t
   for (std::uint32_t c = args.tree.first_child(level, index); c < end; ++c) launch_child(args, level + 1, c, tail);
 }
 
-/// The first kernel of a tree. Its threads launch children in parallel; a single thread launches them in order.
+/// The first kernel of a tree. If it has several threads, they launch children in parallel, otherwise in order.
 __global__ void tree_root(const ChildrenArgs args, std::uint32_t children, bool tail) {
   for (std::uint32_t c = threadIdx.x; c < children; c += blockDim.x) launch_child(args, 0, c, tail);
 }
@@ -68,8 +68,8 @@ void Child::launch(void* cuda_stream) const {
   leaf<<<1, 1, 0, static_cast<cudaStream_t>(cuda_stream)>>>(args_, index_);
 }
 
-/// Also loads the kernels that the device will launch. The device cannot load code, and the host might block behind the
-/// kernel that needs them.
+/// Also loads the kernels that the device will launch. The device cannot load code. If the host loaded code while the
+/// first kernel runs, the host might block until that kernel ends.
 void Children::preload() const { load(leaf, node, tree_root, chain_link, chain_root); }
 
 void Children::launch(void* cuda_stream) const {

@@ -52,7 +52,7 @@ class LaunchTree {
   /// Returns the number of the first child of a level; first(levels()) is the number of all children.
   [[nodiscard]] constexpr std::uint32_t first(std::uint32_t level) const { return first_[level]; }
   [[nodiscard]] constexpr std::uint32_t width(std::uint32_t level) const { return first_[level + 1] - first_[level]; }
-  /// Returns the first child that child `index` of `level` launches. Its last precedes first_child(level, index + 1).
+  /// Returns the first child launched by child `index` of `level`. Its last child is first_child(level, index + 1) - 1.
   [[nodiscard]] constexpr std::uint32_t first_child(std::uint32_t level, std::uint32_t index) const {
     const std::uint64_t place = index - first_[level];
     return first_[level + 1] + static_cast<std::uint32_t>(place * width(level + 1) / width(level));
@@ -82,7 +82,7 @@ inline constexpr std::uint32_t kStepAddend = 1013904223;
 /// Returns the start value of child `index`, which is different for every child.
 constexpr std::uint32_t child_seed(std::uint32_t seed, std::uint32_t index) { return (index + 1) * 2654435761U ^ seed; }
 
-/// Returns the result of child `index`: `work` affine steps are one affine step, found by repeated squaring.
+/// Returns the result of child `index` after `work` steps. Repeated squaring takes about log2(work) iterations for it.
 constexpr std::uint32_t child_result(std::uint32_t seed, std::uint32_t index, std::uint32_t work) {
   std::uint32_t factor = kStepFactor;
   std::uint32_t addend = kStepAddend;
@@ -138,7 +138,7 @@ enum class LaunchMode {
   none,             ///< no launches: only the first kernel runs
   fire_and_forget,  ///< each kernel launches its children of the tree with fire-and-forget
   tail,             ///< each kernel tail-launches its children of the tree, which run one after another
-  tail_chain,       ///< each child tail-launches the next; only the number of children of the tree matters
+  tail_chain,       ///< each child tail-launches the next child; of the tree, only the number of children is used
 };
 
 /// The first kernel, which launches all children, directly or through other children.
