@@ -108,7 +108,7 @@ __device__ inline void cp_async_wait() {
   asm volatile("cp.async.wait_group %0;" ::"n"(kGroups) : "memory");
 }
 
-// --- Bulk copies: one thread issues, the copy hardware of the multiprocessor executes, from sm_90.
+// --- Bulk copies: one thread issues a copy, and the multiprocessor's copy hardware executes it. From sm_90.
 
 /// Copies from global to shared memory [cp.async.bulk]; completes on `barrier`. Addresses and size: multiples of 16.
 __device__ inline void bulk_load(void* to, const void* from, unsigned bytes, std::uint64_t* barrier) {
@@ -136,7 +136,7 @@ __device__ inline void tensor_load(void* to, const void* map, int x, int y, std:
       : "memory");
 }
 
-/// Stores a box of a matrix that begins at element `x` of row `y`, except what lies outside of the matrix.
+/// Stores a box of a matrix that begins at element `x` of row `y`. Does not store elements outside of the matrix.
 __device__ inline void tensor_store(const void* map, int x, int y, const void* from) {
   asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%1, %2}], [%3];" ::"l"(map), "r"(x),
                "r"(y), "r"(shared_address(from))

@@ -73,8 +73,8 @@ unsigned SmemShape::launched_threads() const {
 unsigned SmemShape::vectors_at_a_time() const {
   const unsigned all = tile_bytes / (kSmemVector * threads);
   if (all % 4 == 0) return 4;
-  // For 2 vectors no pipeline kernel is compiled: the stage count is a template parameter of pipeline kernels, so there
-  // would be many.
+  // To limit the number of kernels, no pipeline kernel is compiled for 2 vectors. The stage count is a template
+  // parameter of pipeline kernels.
   return all % 2 == 0 && method != SmemMethod::pipeline ? 2 : 1;
 }
 
@@ -113,7 +113,7 @@ void Smem::compute(std::span<std::byte> result) const {
   if (reads) {
     std::ranges::fill(result, std::byte{0});
   } else {
-    std::memcpy(result.data(), args_.out, result.size());  // the padding between rows stays unchanged
+    std::memcpy(result.data(), args_.out, result.size());  // the kernel does not change the padding between rows
   }
   std::vector<std::byte> row(shape_.row_bytes);
   std::uint32_t sum = 0;

@@ -89,8 +89,8 @@ CUtensorMapSwizzle swizzle_mode(unsigned span) {
   }
 }
 
-/// Encodes a tensor map of the first `row_bytes` of each row at `memory`, with boxes of one tile. Leaves out a last row
-/// that is shorter, because a tensor is a rectangle. Returns false if the driver refuses.
+/// Encodes a tensor map of the first `row_bytes` of each row at `memory`. Its box is one tile. Leaves out the last row
+/// if it is shorter, because a tensor is a rectangle. Returns false if the driver reports an error.
 bool encode(TensorMapEncoder encoder, CUtensorMap& map, const SmemShape& shape, const std::byte* memory,
             std::uint64_t row_bytes) {
   const auto element = static_cast<unsigned>(bytes_of(shape.type));
@@ -113,11 +113,11 @@ struct TensorMaps {
   CUtensorMap out{};
 };
 
-/// Encodes the tensor maps of input and output. Returns false if the driver refuses, which rules.cpp should prevent.
+/// Encodes the tensor maps of input and output. Returns false if the driver reports an error.
 bool encode_both(TensorMaps& maps, const SmemShape& shape, const SmemArgs& args) {
   const TensorMapEncoder encoder = tensor_map_encoder();
   if (encoder == nullptr || !encode(encoder, maps.in, shape, args.in, shape.row_bytes)) return false;
-  // Tensor stores write whole 16-byte vectors, so they must leave out a partial one; see smem_tma.cu.
+  // A tensor store writes whole 16-byte vectors, so the map leaves out a partial vector at the end of each row.
   const std::uint64_t whole_vectors = shape.row_bytes / kVectorBytes * kVectorBytes;
   return !shape.uses_async_store() || encode(encoder, maps.out, shape, args.out, whole_vectors);
 }

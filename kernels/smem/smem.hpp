@@ -3,7 +3,7 @@
 //
 //   copy   out = in + intensity                  copy and scale store every element; each fused multiply-add adds 1
 //   scale  out = in / 2 + intensity
-//   read   the sum of the 32-bit words of (in + intensity), modulo 2^32, in parts; nothing else is stored
+//   read   the sum of the 32-bit words of (in + intensity), modulo 2^32, stored as one partial sum per warp
 //
 // Every step is exact (see max_intensity), so results have a bit-exact closed form. With `intensity` 0, copy and read
 // do no arithmetic and accept any bytes.
@@ -30,7 +30,7 @@ enum class SmemSchedule {
   persistent,  ///< fixed grid; block b works on the tiles b, b + grid, b + 2 grid, ...
   dynamic,     ///< fixed grid; each block takes the next tile from a counter in global memory
 };
-/// How bulk, tma and tma_specialized write their results to global memory.
+/// How the methods bulk, tma and tma_specialized write their results to global memory.
 enum class SmemStore {
   registers,  ///< each thread stores from registers, as with all other methods
   async,      ///< results are written back to shared memory; a bulk or tensor copy stores them
@@ -92,7 +92,7 @@ struct SmemShape {
   // The payload; `in` and `out` have the same layout.
   std::uint64_t rows = 1;
   std::uint64_t row_bytes = 0;       ///< a multiple of the element size
-  std::uint64_t last_row_bytes = 0;  ///< bytes of the last row; less than row_bytes only in an array
+  std::uint64_t last_row_bytes = 0;  ///< bytes of the last row; only an array may have a shorter last row
   std::uint64_t pitch = 0;           ///< a multiple of 16, at least row_bytes
 
   unsigned tile_bytes = 4096;   ///< a multiple of 16 * threads and of tile_width
@@ -123,10 +123,10 @@ struct SmemShape {
   [[nodiscard]] std::uint64_t tiles_across() const { return (row_bytes + tile_width - 1) / tile_width; }
   [[nodiscard]] std::uint64_t tiles() const { return (rows + tile_rows() - 1) / tile_rows() * tiles_across(); }
   [[nodiscard]] std::uint64_t payload_bytes() const { return (rows - 1) * row_bytes + last_row_bytes; }
-  /// Returns the bytes of `in`, and of `out` unless op is read. Multiple of 16, so the last vector may be read whole.
+  /// Returns the size in bytes of `in` and, unless op is read, of `out`: a multiple of 16, the size of a vector.
   [[nodiscard]] std::uint64_t buffer_bytes() const { return rows * pitch; }
   [[nodiscard]] std::uint64_t grid() const { return schedule == SmemSchedule::one_tile ? tiles() : blocks; }
-  /// Returns the output bytes of op read: a 32-bit partial sum per working warp. Only the sums' total is specified.
+  /// Returns the output bytes of op read: one 32-bit sum per working warp. Only the total of these sums is specified.
   [[nodiscard]] std::uint64_t sum_bytes() const { return grid() * (threads / 32) * sizeof(std::uint32_t); }
   /// Returns the threads of a block: `threads`; tma_specialized adds a load warp and, with async stores, a store warp.
   [[nodiscard]] unsigned launched_threads() const;

@@ -6,7 +6,7 @@
 //   Engine::store(w, slot, tile)           called by the first warp: issues the copies out of the slot, does not commit
 //   Engine::place(w, index)                position in the slot of vector `index` of a tile
 //
-// and, for tiles that cross the edge of the payload, what is left to ordinary loads and stores:
+// For tiles that cross the edge of the payload, these functions say what threads must load or store themselves:
 //
 //   Engine::brings(w, row)                 whether load() delivers this row of the payload
 //   Engine::takes(w, row, column)          whether store() writes the vector at this row and byte column
@@ -19,8 +19,8 @@
 namespace xferbench::kernels::tile {
 
 /// Minimum number of resident blocks of the largest size per multiprocessor, for __launch_bounds__. It limits a thread
-/// to 40 registers, or 64 with four vectors. Without it the compiler uses a few more, and small blocks of one tile each
-/// do not keep enough loads in flight: with 44 or 45 registers an H200 copies 1 to 6 % slower.
+/// to 40 registers, or 64 with four vectors. Without this limit the compiler uses a few more registers, and small
+/// blocks do not keep enough loads in flight: with 44 or 45 registers an H200 copies 1 to 6 % slower.
 template <unsigned kVectors>
 inline constexpr unsigned kLeastBlocks = kVectors == 4 ? 2 : 3;
 
@@ -64,8 +64,8 @@ __device__ void put_into_slot(const SmemWork& w, uint4* slot, const Place& place
   }
 }
 
-/// Does the threads' work on a tile in its slot. Results go to global memory, or back to the slot for asynchronous
-/// stores. Calls loaded() when this thread has read all of its vectors.
+/// Processes this thread's share of a tile in its slot. Results go to global memory, or back to the slot for
+/// asynchronous stores. Calls loaded() when this thread has read all of its vectors.
 template <SmemType kType, unsigned kVectors, class Engine, class Loaded>
 __device__ void work_on_slot(const SmemWork& w, uint4* slot, const Place& place, const ThreadSlice& share,
                              std::uint32_t& sum, const Loaded& loaded) {
@@ -83,10 +83,10 @@ __device__ void work_on_slot(const SmemWork& w, uint4* slot, const Place& place,
   }
 }
 
-/// A ring of `stages` slots. All threads wait for a slot's bytes, work on it and meet at a barrier. Then the first warp
-/// issues the slot's asynchronous store, if any, and refills a free slot: this one, or with asynchronous stores the
-/// previous one, whose store has had one iteration to read it. Overlap: the loads of the other slots and the previous
-/// store run during the work on this slot.
+/// A ring of `stages` slots. All threads wait for a slot's bytes, process them and meet at a barrier. Then the first
+/// warp issues the slot's asynchronous store, if any, and refills a free slot. That is this slot or, if several slots
+/// have asynchronous stores, the slot of the previous iteration, because the new store is still reading this slot. The
+/// loads of the other slots and the previous store run while this slot is processed.
 template <SmemType kType, unsigned kVectors, class Engine>
 __device__ void run_ring(const SmemWork& w, const Engine& engine, uint4* memory) {
   __shared__ std::uint64_t full[kMaxStages];

@@ -39,7 +39,7 @@ struct BulkEngine {
     }
   }
 
-  /// Ordinary stores write the bytes after the last whole vector of a range, because only payload may be written.
+  /// Bulk stores write whole vectors only. Ordinary stores write the rest of a range, so that padding stays unchanged.
   __device__ void store(const SmemWork& w, const uint4* slot, std::uint32_t tile) const {
     const Place place = place_of(w, tile);
     const Pieces pieces = pieces_of(w, place);

@@ -55,10 +55,10 @@ __global__ void __launch_bounds__(kMaxThreads) cp_async_kernel(const SmemWork w)
   const unsigned slot_vectors = w.tile_bytes / kVector;
   for (unsigned k = 0; k < ahead; ++k) {
     load_tile<kBytes>(w, slots + k * slot_vectors, feed.at(k));
-    ptx::cp_async_commit();  // even an empty group, because the wait counts groups
+    ptx::cp_async_commit();  // commits even an empty group, because the wait counts groups
   }
   unsigned slot = 0;
-  unsigned free = ahead;  // slot of the previous tile
+  unsigned free = ahead;  // slot of the previous tile, which is refilled next
   std::uint32_t sum = 0;
   std::uint32_t tile;
   for (unsigned k = 0; (tile = feed.at(k)) < w.tiles; ++k) {

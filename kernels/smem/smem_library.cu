@@ -75,8 +75,8 @@ __global__ void __launch_bounds__(kMaxThreads) pipeline_kernel(const SmemWork w)
   feed.finish();
 }
 
-/// All threads of the block copy a tile together. Each call is one group to wait for. If a range is not whole vectors,
-/// ordinary loads and stores copy it.
+/// Copies a tile with all threads of the block. cg::wait_prior counts each call of cg::memcpy_async as one group. If a
+/// range is not a whole number of vectors, cg::memcpy_async uses ordinary loads and stores.
 __device__ void load_tile(const SmemWork& w, cg::thread_block& block, uint4* slot, std::uint32_t tile) {
   if (!w.copies || tile >= w.tiles) return;
   const Place place = place_of(w, tile);
@@ -101,7 +101,7 @@ __device__ void load_tile(const SmemWork& w, cg::thread_block& block, uint4* slo
   }
 }
 
-/// Waits until at most `groups` of the block's copy calls are pending, then for all threads of the block.
+/// Waits until at most `groups` of the block's copy calls are pending, then synchronizes the block.
 /// cg::wait_prior needs a compile-time constant.
 __device__ void wait_for_all_but(const cg::thread_block& block, unsigned groups) {
   switch (groups) {
@@ -121,15 +121,15 @@ __device__ void wait_for_all_but(const cg::thread_block& block, unsigned groups)
   return cg::wait_prior<7>(block);
 }
 
-/// The ring of smem_cp_async.cu with cooperative-groups copies and waits. The launch bound of one block per
-/// multiprocessor keeps the assembler from limiting registers so far that it spills.
+/// The ring of smem_cp_async.cu with cooperative-groups copies and waits. Without the launch bound of one block per
+/// multiprocessor, the assembler would allow so few registers that the kernel spills.
 template <SmemType kType, unsigned kVectors>
 __global__ void __launch_bounds__(kMaxThreads, 1) cg_kernel(const SmemWork w) {
   extern __shared__ uint4 slots[];
   __shared__ std::uint32_t ring[Feed::kRing];
   cg::thread_block block = cg::this_thread_block();
   const unsigned ahead = w.stages - 1;
-  const unsigned calls = w.is_array ? 1 : w.tile_rows;  // per tile
+  const unsigned calls = w.is_array ? 1 : w.tile_rows;  // copy calls per tile
   Feed feed(w, ring, w.stages > 2 ? w.stages - 2 : 0);
   const ThreadSlice theirs(w, neighbour(w));
   const unsigned slot_vectors = w.tile_bytes / kVector;

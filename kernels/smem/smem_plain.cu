@@ -63,8 +63,8 @@ __global__ void __launch_bounds__(kMaxThreads) sync_kernel(const SmemWork w) {
   feed.finish();
 }
 
-/// Like sync_kernel, but loads the next tile into registers before the work on this one. These loads must have
-/// completed only when the next iteration stores them to shared memory. Requires tiles of kVectors vectors per thread.
+/// Like sync_kernel, but loads the next tile into registers before it processes the current tile. The loads are in
+/// flight until the next iteration stores their data to shared memory. Requires tiles of kVectors vectors per thread.
 template <SmemType kType, unsigned kVectors>
 __global__ void __launch_bounds__(kMaxThreads) prefetch_kernel(const SmemWork w) {
   extern __shared__ uint4 slot[];

@@ -83,12 +83,12 @@ class ThreadSlice {
  private:
   std::uint32_t first_;
   std::uint32_t row_;     // row of the first vector, within the tile
-  std::uint32_t column_;  // the same for all vectors, as threads * 16 is a multiple of tile_width
+  std::uint32_t column_;  // equal for all vectors of a thread, because threads * 16 is a multiple of tile_width
   std::uint64_t offset_;
 };
 
-/// Index in a tile of the first vector that this thread works on after the tile went through shared memory. Another
-/// warp (with a single warp, another thread) wrote that vector, so a missing barrier shows as wrong results.
+/// Index in a tile of the first vector that this thread reads from shared memory. Another warp (with a single warp,
+/// another thread) wrote this vector to shared memory, so a missing barrier shows as wrong results.
 __device__ inline std::uint32_t neighbour(const SmemWork& w) {
   return w.threads > kWarp ? (threadIdx.x + kWarp) % w.threads : (threadIdx.x + 1) % kWarp;
 }
@@ -246,8 +246,8 @@ __device__ void emit_all(const SmemWork& w, const Place& place, const ThreadSlic
     return;
   }
   if (!w.copies) {
-    // With SmemPart::compute nothing is stored. No result has all bits set, but the compiler cannot know that and must
-    // compute it.
+    // With SmemPart::compute nothing is stored. No result has all bits set, but the compiler cannot know that, so it
+    // must compute the results.
     bool never = true;
 #pragma unroll
     for (unsigned i = 0; i < kVectors; ++i) never &= (vectors[i].x & vectors[i].y & vectors[i].z & vectors[i].w) == ~0U;
@@ -263,7 +263,7 @@ __device__ void emit_all(const SmemWork& w, const Place& place, const ThreadSlic
   }
 }
 
-/// For op read, stores each warp's sum over all of its tiles. Warps that work on tiles are the first of the block.
+/// For op read, stores each warp's sum over all of its tiles. The warps that work on tiles come first in the block.
 __device__ inline void finish_sum(const SmemWork& w, std::uint32_t sum) {
   if (!w.reads) return;
   sum = __reduce_add_sync(0xFFFFFFFF, sum);
@@ -291,7 +291,7 @@ __device__ inline std::uint32_t take(const SmemWork& w) { return atomicAdd(w.que
 /// Called by one thread of each block, after its last take(). The last block to call it resets the counter for the next
 /// launch.
 __device__ inline void retire(const SmemWork& w) {
-  __threadfence();  // orders this block's take() calls before its count
+  __threadfence();  // orders this block's take() calls before the addition below
   if (atomicAdd(w.queue + 1, 1U) + 1 == gridDim.x) {
     w.queue[0] = 0;
     w.queue[1] = 0;
@@ -305,8 +305,8 @@ __device__ inline void retire(const SmemWork& w) {
 /// microsecond, so it is issued in one iteration and published in the next.
 class Feed {
  public:
-  /// `ahead`: how far ahead at() may look. Before the first iteration, at(ahead) is the furthest call allowed; after
-  /// the barrier of iteration k, at(k + 1 + ahead) is.
+  /// `ahead`: number of tiles that at() may look ahead. The largest allowed argument of at() is `ahead` before the
+  /// first iteration, and k + 1 + ahead after the barrier of iteration k.
   __device__ Feed(const SmemWork& w, std::uint32_t* ring, unsigned ahead) : w_(w), ring_(ring), ahead_(ahead) {
     if (w_.queue == nullptr) return;
     if (threadIdx.x == 0) {

@@ -36,8 +36,8 @@ struct TensorEngine {
     ptx::tensor_store(out, x(place), y(place), slot);
   }
 
-  /// Swizzling permutes the 16-byte vectors within its span, by XOR with the number of their 128-byte line: with a mask
-  /// of 1, 3 or 7 for spans of 32, 64 and 128 bytes.
+  /// Swizzling permutes the 16-byte vectors within a span: the index of a vector is XORed with the number of its
+  /// 128-byte line, masked by 1, 3 or 7 for spans of 32, 64 or 128 bytes.
   __device__ static std::uint32_t place(const SmemWork& w, std::uint32_t index) {
     return index ^ ((index >> 3) & w.swizzle);
   }
@@ -70,8 +70,8 @@ __global__ void __launch_bounds__(kMaxThreads, kLeastBlocks<kVectors>)
 //              with asynchronous stores they write back and arrive on worked[slot]
 //   storer     waits for worked[slot], issues the store, arrives on empty[slot] when the store has read the slot
 //
-// So loads run ahead by all stages, and up to then a late warp delays no other. The loader alone picks the next tile
-// and hands it on with the slot, so it can take tiles from the counter one ahead.
+// So the loader can run ahead by `stages` tiles, and a warp that is late by less than that delays no other warp. Only
+// the loader picks tiles. It hands the tile index on with the slot, so it can take the next index in advance.
 
 struct Slots {
   uint4* memory;
@@ -81,7 +81,7 @@ struct Slots {
   std::uint32_t* tiles;   // the tile in each slot; an index >= w.tiles ends the sequence
 };
 
-/// Position of a role in the ring of slots, and the parity of the current phase of its barriers.
+/// Position of a role in the ring of slots, and the parity of the current phase of the slot's barriers.
 struct RingPosition {
   unsigned slot = 0;
   unsigned parity = 0;
@@ -138,8 +138,8 @@ __device__ void consume_tiles(const SmemWork& w, const Slots& slots) {
   finish_sum(w, sum);
 }
 
-/// Stores tiles on one thread. The store of a tile reads its slot while the thread waits for the next tile. If the next
-/// tile is late, the slot is released as soon as the store has read it.
+/// One thread stores all tiles. The store of a tile reads its slot while the thread waits for the next tile. If the
+/// next tile is late, the thread releases the slot as soon as the store has read the slot.
 template <class Engine>
 __device__ void store_tiles(const SmemWork& w, const Engine& engine, const Slots& slots) {
   unsigned before = w.stages;  // slot that a store is still reading; w.stages: no slot

@@ -12,7 +12,7 @@ struct SmemWork {
   std::uint32_t* sums;
   std::uint32_t* queue;  ///< [0] next tile, [1] blocks that are done; null: block b works on tiles b, b + grid, ...
   std::uint64_t pitch;   ///< bytes between the starts of rows
-  std::uint64_t step;    ///< bytes between a thread's vectors in memory; in a tile they are `threads` vectors apart
+  std::uint64_t step;    ///< bytes in global memory between successive vectors of a thread
   std::uint32_t rows;
   std::uint32_t row_bytes;
   std::uint32_t last_row_bytes;
@@ -22,7 +22,7 @@ struct SmemWork {
   std::uint32_t tile_rows;
   std::uint32_t width_log2;  ///< logarithm to base 2 of the tile's width in bytes
   std::uint32_t threads;     ///< threads that work on elements
-  std::uint32_t groups;      ///< rounds over a tile; in each a thread works on kVectors vectors
+  std::uint32_t groups;      ///< rounds per tile; in each round a thread works on kVectors vectors
   std::uint32_t stages;
   std::uint32_t swizzle;  ///< XOR mask for the position of a 16-byte vector
   std::uint32_t intensity;
