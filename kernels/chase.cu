@@ -6,7 +6,7 @@ namespace xferbench::kernels {
 
 namespace {
 
-/// A volatile load, so that it bypasses L1, which is not coherent with the host and would hold a small buffer.
+/// Uses a volatile load to bypass L1: L1 is not coherent with the host, and a small buffer would fit in it.
 __device__ const ChaseLine* follow(const ChaseLine* line) {
   return *const_cast<const ChaseLine* const volatile*>(&line->next);
 }
@@ -25,7 +25,7 @@ __global__ void chase_at_once(const ChaseLine* at, ChaseLog* log, unsigned block
   while (begun == before_tick) begun = global_nanoseconds();
   const long long first_cycle = clock64();
   for (unsigned i = 0; i < kChaseHops; ++i) at = follow(at);
-  if (at == nullptr) return;  // the comparison waits for the last load, as in chase()
+  if (at == nullptr) return;  // forces the thread to wait for the last load before it reads the clock
   log->cycles = static_cast<std::uint64_t>(clock64() - first_cycle);
   log->nanoseconds = global_nanoseconds() - begun;
   log->multiprocessor = multiprocessor();
@@ -36,7 +36,7 @@ __global__ void chase_at_once(const ChaseLine* at, ChaseLog* log, unsigned block
 __global__ void chase(const ChaseLine* at, ChaseLog* log, unsigned block) {
   if (blockIdx.x != block) return;
   __shared__ std::uint32_t cycles[kChaseHops];
-  // On some GPUs globaltimer has a coarse resolution, so the kernel starts right after the timer has changed.
+  // The global timer has a coarse resolution on some GPUs, so the measurement starts right after a tick of the timer.
   const std::uint64_t before_tick = global_nanoseconds();
   std::uint64_t begun = before_tick;
   while (begun == before_tick) begun = global_nanoseconds();

@@ -22,14 +22,14 @@ inline constexpr std::size_t kChaseHops = 256;
 struct ChaseLog {
   const ChaseLine* last = nullptr;   ///< the line at which the walk ended
   std::uint64_t cycles = 0;          ///< clock cycles of the multiprocessor, all hops together
-  std::uint64_t nanoseconds = 0;     ///< the same duration by the GPU's global timer
+  std::uint64_t nanoseconds = 0;     ///< duration of all hops by the GPU's global timer
   std::uint32_t multiprocessor = 0;  ///< index of the multiprocessor that ran the kernel
   /// Cycles of each hop (only with ChaseTimes::each_hop), including some tens of cycles for reading the clock. A plain
   /// array, because device code cannot index a std::array.
   std::uint32_t hops[kChaseHops] = {};  // NOLINT(modernize-avoid-c-arrays)
 };
 
-/// Whether each hop is timed, or only all hops together, which leaves out the cost of reading the clock per hop.
+/// Whether each hop is timed, or only all hops together. all_hops does not read the clock between hops.
 enum class ChaseTimes { each_hop, all_hops };
 
 /// Selects the block of the grid that follows the pointers; all other blocks exit at once. With as many blocks as

@@ -13,8 +13,8 @@ namespace {
 
 constexpr unsigned kThreads = 256;
 constexpr unsigned kInFlight = 4;  // loads per thread before the first store
-// Blocks for copies over the link. One direction alone saturates from 16 blocks on; when both run, more requests in
-// flight slow each other down (sweep in docs/lab/transfers.md).
+// Numbers of blocks for copies over the link. If only one direction runs, 16 blocks saturate the link. If both run,
+// more requests in flight slow each other down (sweep in docs/lab/transfers.md).
 constexpr unsigned kReadBlocks = 66;
 constexpr unsigned kWriteBlocks = 33;
 // Between GPUs the plain kernel with the largest blocks was the fastest for reads and writes, in a sweep over load
@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(kThreads)
 
 bool aligned(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer) % sizeof(Vector) == 0; }
 
-/// Returns the number of blocks of `threads` threads that have at least `all` threads together.
+/// Returns the number of blocks of `threads` threads that are needed for `all` threads in total.
 unsigned blocks_for(std::size_t all, unsigned threads = kThreads) {
   return static_cast<unsigned>((all + threads - 1) / threads);
 }
@@ -82,7 +82,7 @@ void MemoryCopy::launch(void* cuda_stream) const {
   std::byte* const destination = copy_.destination;
   const std::byte* const source = copy_.source;
   const std::size_t bytes = copy_.bytes;
-  const std::size_t vectors = bytes / sizeof(Vector) + 1;  // the tail adds at most one block
+  const std::size_t vectors = bytes / sizeof(Vector) + 1;  // + 1, so that a tail alone has a block, too
   if (!aligned(destination) || !aligned(source)) {
     copy_bytes<<<kReadBlocks, kThreads, 0, stream>>>(destination, source, bytes);
   } else if (copy_.direction == Direction::d2d) {

@@ -8,8 +8,8 @@
 
 namespace xferbench::kernels {
 
-/// Adds one to `counter` in device memory. Without a counter the kernel does nothing, but runs the same code, so a
-/// check with a counter also covers timed launches without one.
+/// Adds one to `counter` in device memory, or nothing if `counter` is null. The kernel code is the same in both cases,
+/// so a check with a counter also covers timed launches without a counter.
 class Count final : public Kernel {
  public:
   explicit Count(std::uint64_t* counter = nullptr) : counter_(counter) {}

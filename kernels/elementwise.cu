@@ -1,7 +1,7 @@
 // Elementwise kernels with two kinds of grid. With one float4 per thread, a kernel on an H200 reaches the rate of a
 // device-to-device copy; grid-stride kernels do not. A grid of fixed size with a grid-stride loop is for kernels that
 // leave multiprocessors to others, and for kernels that read and write over the link. In such a loop each thread keeps
-// several loads in flight, because one takes more than a microsecond (see copy.cu).
+// several loads in flight, because a load over the link takes more than a microsecond.
 #include <algorithm>
 #include <cstdint>
 #include <type_traits>

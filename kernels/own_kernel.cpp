@@ -54,7 +54,7 @@ void OwnKernel::compute_part(std::size_t offset, std::span<std::byte> result) co
     const std::size_t count = std::min(kBlock, result.size() - begin);
     Sums sums;
     std::fill_n(sums.begin(), count, std::uint8_t{1});
-    std::uint8_t weight = 1;  // odd weights detect any changed byte, different ones detect exchanged inputs
+    std::uint8_t weight = 1;  // odd weights detect any changed byte, different weights detect exchanged inputs
     for (const std::span<const std::byte> input : inputs) {
       add(sums, input.data() + offset + begin, count, weight);
       weight = static_cast<std::uint8_t>(weight + 2);

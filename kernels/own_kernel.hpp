@@ -20,7 +20,7 @@ struct OwnKernelArgs {
   std::size_t element_bytes = 1;
   std::size_t row_bytes = 0;    ///< bytes of a row; 0: the payload has no rows
   std::size_t halo_rows = 0;    ///< rows that the kernel reads before and after its own rows
-  unsigned block_size = 0;      ///< threads per block; 0: as the kernel requests, or the device chooses
+  unsigned block_size = 0;      ///< threads per block; 0: as requested by the kernel, else chosen by the device
   double seconds = 0;           ///< duration in seconds on a simulated device; 0: derived from the memory traffic
   bool on_host_memory = false;  ///< `in` and `out` are page-locked host memory, accessed over the link
 

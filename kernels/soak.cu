@@ -43,7 +43,7 @@ __global__ void __launch_bounds__(kThreads)
 // adds load.
 constexpr unsigned kSteps = 4;
 
-/// Multiplies x by `factor` and then by `inverse`; both multiply to 1 (mod 2^32). They are kernel arguments, because a
+/// Multiplies x by `factor` and then by `inverse`; their product is 1 (mod 2^32). Both are kernel arguments, because a
 /// compiler that knew their values would remove both steps.
 __device__ std::uint32_t multiply_and_undo(std::uint32_t x, std::uint32_t factor, std::uint32_t inverse) {
 #pragma unroll

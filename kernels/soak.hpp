@@ -1,6 +1,6 @@
 // Kernels and data patterns of the soak test, which keeps a GPU busy for hours and finds single wrong bytes. The
-// patterns have a closed form known to host and device. One kernel checks memory against a pattern, and one computes
-// the identity.
+// patterns have a closed form known to host and device. One kernel checks memory against a pattern. Another copies
+// memory through arithmetic that must not change the data.
 #pragma once
 
 #include <array>
@@ -14,12 +14,12 @@
 
 namespace xferbench::kernels {
 
-/// Pattern of bits that fills memory. Each comment gives the bits, and the kind of fault that they find.
+/// Pattern of bits that fills memory. Each pattern detects another kind of fault.
 enum class SoakPattern : std::uint32_t {
-  noise,        ///< pseudo-random bits: faults of links and encodings
-  address,      ///< each word is its own index: data in the wrong place
-  walking,      ///< one bit of 32 set, moving by one in each word: crosstalk between lines
-  checkerboard  ///< 01010101, and its complement in the next word: crosstalk between neighbouring cells and lines
+  noise,        ///< pseudo-random bits, which detect faults of links and encodings
+  address,      ///< each word is its own index, which detects data in the wrong place
+  walking,      ///< one bit of 32 is set and moves by one in each word, which detects crosstalk between lines
+  checkerboard  ///< 01010101, then its complement in the next word; detects crosstalk between cells and between lines
 };
 /// Names of the patterns, indexed by SoakPattern.
 inline constexpr std::array<std::string_view, 4> kSoakPatternNames{"noise", "address", "walking", "checkerboard"};
@@ -69,7 +69,7 @@ struct SoakErrors {
   unsigned long long words = 0;
   unsigned long long bytes = 0;
   unsigned long long bits = 0;
-  unsigned long long not_first = 0;  ///< ~index of the first wrong word, for atomicMax; 0 if there is none
+  unsigned long long not_first = 0;  ///< bitwise complement of the first wrong word's index, for atomicMax; 0: none
   unsigned long long last = 0;       ///< index of the last wrong word
   Example examples[kExamples] = {};  // NOLINT(modernize-avoid-c-arrays): for device code
 
