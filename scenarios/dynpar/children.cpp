@@ -21,7 +21,7 @@ LaunchRoom::LaunchRoom(Device& device, std::size_t pending) : device_(device) {
   before_ = device_.reserved_device_launches();
   granted_ = device_.reserve_device_launches(pending);
   if (granted_ >= pending) return;
-  device_.reserve_device_launches(before_);  // no destructor runs if the constructor throws
+  device_.reserve_device_launches(before_);  // restored here, because no destructor runs if the constructor throws
   throw DeviceError(fmt::format("reserving {} pending launches", pending),
                     fmt::format("this device allows {} at most; choose no more", granted_));
 }
@@ -74,7 +74,7 @@ std::string describe(const kernels::LaunchStatus& status, std::size_t room, cons
 void wait_for_all(Device& device) noexcept {
   try {
     device.synchronize();
-  } catch (...) {  // NOLINT(bugprone-empty-catch): see the declaration
+  } catch (...) {  // NOLINT(bugprone-empty-catch): other calls report these errors
   }
 }
 
@@ -150,8 +150,8 @@ Region ChildrenRun::by_host(std::string name) {
   return region(std::move(name), With::children, [this] { submit_by_host(rival_streams(), With::children); });
 }
 
-/// Launches all children level by level. In one stream, stream order puts a child after the level above; with several
-/// streams, all of them wait for the level above. A level uses at most as many streams as it has children.
+/// Launches all children level by level. In one stream, children follow the level above in stream order. With several
+/// streams, all streams wait for the level above. A level uses at most as many streams as it has children.
 void ChildrenRun::submit_by_host(std::size_t most_streams, With with) {
   streams_.front().launch(kernels::Count());
   for (std::uint32_t level = 0; level < args_.tree.levels(); ++level) {

@@ -70,8 +70,8 @@ struct ChildrenSpec {
   std::uint64_t seed = 0;
 };
 
-/// Number of streams in which the host launches the children that are compared with fire-and-forget, if children do
-/// work. Fire-and-forget children run concurrently, so those launched by the host must be able to do so, too.
+/// Number of streams in which the host launches children for the comparison with fire-and-forget. Fire-and-forget
+/// children run concurrently, so children that do work must be able to run concurrently when the host launches them.
 inline constexpr std::size_t kRivalStreams = 32;
 
 /// Launches the children of one case and times them. A pass starts with one kernel that precedes all children: the
@@ -86,7 +86,7 @@ class ChildrenRun : NonCopyable {
   Region all(std::string name) { return pass(std::move(name), With::children); }
   /// Like all(), but without children. For host and graph, all forks and joins of the streams remain.
   Region childless(std::string name) { return pass(std::move(name), With::no_children); }
-  /// Like all(), but the host launches the children; concurrently if they run concurrently in the way of the spec.
+  /// Like all(), but the host launches the children. Uses several streams if the children of all() run concurrently.
   Region by_host(std::string name);
 
   /// Runs one pass on poisoned result slots. Throws DeviceError if launches failed, and VerificationError if a child is
@@ -112,7 +112,7 @@ class ChildrenRun : NonCopyable {
 
   Device& device_;
   ChildrenSpec spec_;
-  std::optional<LaunchRoom> room_;  // first: the limit must be set before kernels are loaded
+  std::optional<LaunchRoom> room_;  // the limit must be set before kernels are loaded
   DeviceBuffer slots_;
   LaunchLog log_;
   kernels::ChildrenArgs args_;

@@ -119,7 +119,7 @@ ChildrenSpec children_of(const Result& r) { return dynpar_case(r.config).childre
 
 std::string_view name_of(ChildLaunch launch) { return kLaunchNames[static_cast<std::size_t>(launch)]; }
 
-/// Returns a short name for a path (a way to launch): its labels, without those whose value all paths share.
+/// Returns a short name for a path (a way to launch): those labels of the path that differ between paths.
 std::string name_of(const Path& path, std::span<const Path> all, ChildLaunch any) {
   std::vector<std::string> parts;
   for (const auto& label : path.labels) {
@@ -132,7 +132,7 @@ std::string name_of(const Path& path, std::span<const Path> all, ChildLaunch any
   return parts.empty() ? std::string(name_of(any)) : fmt::format("{}", fmt::join(parts, ", "));
 }
 
-/// Adds a linear fit of makespan over the number of children, for each way that was run with at least three numbers.
+/// Adds a linear fit of makespan over number of children for each way to launch that ran with at least three numbers.
 void conclude_costs(std::span<const Result* const> results, std::vector<Finding>& findings) {
   constexpr double kBadFit = 0.1;
   const std::vector<Path> all = paths(results, kMakespan, "children");
@@ -159,7 +159,7 @@ std::string comparison_key(const Result& r) {
   return fmt::format("{}/{}/{}/{}", c.tree, c.levels, c.children, c.work);
 }
 
-/// Returns the way to launch, with its unusual settings, for example "fire-and-forget (32 launchers)".
+/// Returns the way to launch and its settings other than the default, for example "fire-and-forget (32 launchers)".
 std::string way_of(const ChildrenSpec& c) {
   std::vector<std::string> parts;
   if (c.launchers > 1) parts.push_back(fmt::format("{} launchers", c.launchers));

@@ -169,9 +169,9 @@ void Sorter::sort_by_host() {
   leaf_stream_.synchronize();
 }
 
-/// Hazards: the lists in host memory may be overwritten, because the copy from them precedes splits that the host has
-/// since read. The lists in device memory may still be in use by sorts and fills of the level that used them last, so
-/// root_ waits for `used`. Fills are launched before sorts because they are short.
+/// Hazards: the lists in host memory may be overwritten, because the host has read splits that were copied after the
+/// lists. The sorts and fills of an earlier level may still use the lists in device memory, so root_ waits for `used`.
+/// Fills are launched before sorts because fills are short.
 std::size_t Sorter::submit_level(std::span<const kernels::SortSegment> level, Lists& lists) {
   const LevelLists here = write_lists(level, {lists_on_host_.data, lists_on_host_.bytes});
   const std::uint32_t depth = level.front().depth;

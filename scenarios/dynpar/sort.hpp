@@ -23,8 +23,8 @@ inline constexpr std::array<std::string_view, 4> kSortKeysNames{"random", "sorte
 /// Returns key number `index` of `count` keys. Keys are below 2^31, so that none equals the poison pattern.
 std::uint32_t sort_key(SortKeys kind, std::uint64_t seed, std::uint32_t index, std::uint32_t count);
 
-/// Returns the segments of the level after `level`. splits[n] is the result of the n-th partition in `level`; all
-/// segments other than partitions are done.
+/// Returns the segments of the level after `level`. splits[n] is the result of the n-th partition in `level`. Segments
+/// that are sorted or filled have no segments in the next level.
 std::vector<kernels::SortSegment> next_level(std::span<const kernels::SortSegment> level,
                                              std::span<const kernels::SortSplit> splits);
 
@@ -58,7 +58,7 @@ class Sorter : NonCopyable {
   ~Sorter() { wait_for_all(device_); }
 
   Region by_device(std::string name);
-  /// Needs at most three grids and one round trip per level: the sizes of all its partitions are read back together.
+  /// Launches at most three grids per level, then reads back the sizes of all partitions in one round trip.
   Region by_host(std::string name);
 
   /// Runs one pass on poisoned memory, then compares all keys. Throws DeviceError if launches failed, else
@@ -72,7 +72,7 @@ class Sorter : NonCopyable {
   [[nodiscard]] std::size_t host_launches() const { return host_launches_; }
 
  private:
-  /// Lists of one level in device memory. Several exist, as sorts and fills may run some levels behind partitions.
+  /// Lists of one level in device memory. There are several, because sorts and fills may run levels behind partitions.
   struct Lists {
     DeviceBuffer memory;
     Event copied;
