@@ -18,8 +18,8 @@ namespace xferbench {
 
 namespace {
 
-/// Returns measurement `name` for comparison with the pipeline: the series with as many passes per sample as the
-/// pipeline if it was measured, else the series with the plain name.
+/// Returns measurement `name` for comparison with the pipeline. Returns the series with as many passes per sample as
+/// the pipeline if there is such a series, else the series with the plain name.
 const Measurement& alike(const Result& result, const std::string& name) {
   const Measurement* repeated = result.measurement(name + kAlikeSuffix);
   return repeated != nullptr ? *repeated : result.needed_measurement(name);
@@ -73,7 +73,7 @@ void add_interval_of_efficiency(unsigned copy_engines, Result& result) {
 
 void warn(const OverlapCase& o, Result& result) {
   const Measurement& pipeline = result.needed_measurement("pipeline");
-  if (o.pipeline.strategy == Strategy::serial) return;  // its calls block by design
+  if (o.pipeline.strategy == Strategy::serial) return;  // the calls of strategy serial block by design
   if (pipeline.clock == Clock::event) {
     result.warnings.emplace_back(
         "too many operations to queue behind a gate: the makespan includes the host's submit time, as in a real "

@@ -12,11 +12,11 @@ namespace xferbench {
 /// Adds to the result which kernel ran: the amount of work of a built-in kernel, or the labels of a user's kernel.
 void add_kernel(const ChunkedWork& work, bool verified, Result& result);
 
-/// Declares the measurements of regions that have Region::same_batch set, which derive() compares with the makespan.
+/// Declares measurements with as many passes per sample as the pipeline. derive() compares them with the makespan.
 std::span<const MetricDeclaration> alike_metrics();
 
-/// Adds bandwidths, limit and efficiency, and warnings about unreliable ones, from the measurements of pipeline and
-/// stages. With several GPUs, `o` is the case with the payload of all GPUs together.
+/// Adds bandwidths, limit and efficiency from the measurements of pipeline and stages, and warnings about unreliable
+/// values. With several GPUs, `o` is the case with the payload of all GPUs together.
 void derive(const OverlapCase& o, unsigned copy_engines, Result& result);
 
 /// Adds the comparison with measurement one-gpu: the case's payload on the first GPU alone, through its own link.

@@ -78,13 +78,13 @@ model::StageCosts costs_of(const StageCosts& measured, const OverlapCase& c, boo
   const double kernels = static_cast<double>(c.work.kernels_per_chunk) * group;
   costs.kernel.per_operation *= kernels;
   costs.submit_kernel *= kernels;
-  if (events) {  // host calls per hand-over: record and wait; per slot and use: a wait before, a record after
+  if (events) {  // host calls: record and wait per hand-over; a wait before and a record after each use of a slot
     const double slots = c.work.slots != 0 ? group * measured.event_call : 0;
     costs.submit_h2d += 2 * measured.event_call + slots;
     costs.submit_kernel += 2 * (measured.event_call + slots);
     costs.submit_d2h += slots;
   }
-  if (!gated) costs.start = 0;  // the GPU's start is hidden, because the host is still submitting
+  if (!gated) costs.start = 0;  // the start of the GPU takes no extra time while the host is still submitting
   if (gated || c.pipeline.graph) costs.submit_h2d = costs.submit_kernel = costs.submit_d2h = 0;
   return costs;
 }
@@ -99,7 +99,7 @@ double serial_time(const StageCosts& costs, const OverlapCase& c) {
 
 constexpr std::array<std::size_t, 9> kChunks{4, 8, 16, 24, 32, 48, 64, 128, 256};
 
-/// Returns all variants of `c` with the same strategy but other numbers of chunks, streams or slots, or other growths.
+/// Returns all variants of `c` with the same strategy but other numbers of chunks, streams or slots, or another growth.
 std::vector<OverlapCase> neighbours(const OverlapCase& c) {
   constexpr std::array<double, 5> kGrowths{1, 1.03, 1.04, 1.05, 1.06};
   constexpr std::array<std::size_t, 5> kPlaces{2, 3, 4, 8, 16};

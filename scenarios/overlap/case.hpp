@@ -33,7 +33,7 @@ inline constexpr std::array<std::string_view, 2> kSplits{"each", "shared"};
 struct OverlapCase {
   ChunkedWork::Shape work;  ///< `seed` is not set by the parser; it is taken from the run (RunContext::seed)
   PipelineShape pipeline;
-  std::optional<double> balance{};  ///< requested ratio of kernel time to H2D time; work.work is 1 until choose_work()
+  std::optional<double> balance{};  ///< requested ratio of kernel time to H2D time; choose_work() then sets work.work
   bool sizes_kernels = false;       ///< whether --blocks or --kernels-per-chunk was given
   std::optional<Split> split{};  ///< how several GPUs that all compute share the work; nothing: only one GPU computes
   std::size_t gpus = 1;          ///< number of GPUs used
@@ -62,13 +62,13 @@ std::optional<double> predicted(const StageCosts& costs, const OverlapCase& c, b
 std::optional<model::Losses> losses(const StageCosts& costs, const OverlapCase& c, bool gated, double makespan,
                                     double limit);
 
-/// Flags that should make the pipeline faster, and the share of its time that they save (0 to 1).
+/// Flags that should make a pipeline faster, and the fraction of the makespan that they should save.
 struct Suggestion {
   std::string flags;
   double gain = 0;
 };
-/// Tries other chunk counts, growths, streams and slots in the model. Nothing unless it predicts a gain of more than 1
-/// %.
+/// Tries other chunk counts, growths, and numbers of streams and slots in the model. Returns nothing if the model
+/// predicts a gain of at most 1 %.
 std::optional<Suggestion> suggestion(const StageCosts& costs, const OverlapCase& c, bool gated);
 
 /// Returns the smallest chunk count, with the case's growth, whose predicted makespan is within 1 % of the best
@@ -84,7 +84,7 @@ void add_efficiency(const OverlapCase& c, const model::Bound& limit, double make
 /// the unexplained time. `results` must be successful.
 std::vector<Finding> diagnose(std::span<const Result* const> results);
 
-/// Returns the names of the axes that define what is computed; the other axes define how.
+/// Returns the names of the axes that define what is computed. The other axes define how it is computed.
 std::vector<std::string_view> overlap_work_axes();
 
 /// Creates the search space of `tune`: measures the stages, and the costs of their operations. All candidates share one

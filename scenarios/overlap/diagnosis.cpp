@@ -19,7 +19,7 @@ namespace xferbench {
 
 namespace {
 
-/// Returns a key of what the case of `r` computes, without how: results with equal keys do the same work.
+/// Returns a key of the work of `r`. Results with equal keys compute the same output, possibly in different ways.
 std::string work_of(const Result& r) {
   const OverlapCase c = overlap_case(r.config);
   const std::string built_in =
@@ -32,7 +32,7 @@ std::string work_of(const Result& r) {
                      own.row_bytes, own.halo_rows, own.seconds);
 }
 
-constexpr double kRounding = 1e-12;  // seconds
+constexpr double kRounding = 1e-12;  // seconds; a smaller time is a rounding error
 
 /// Returns a description of the limit, for example "link, both directions in one copy each". Files of older versions do
 /// not record how the copies were arranged.
@@ -89,8 +89,8 @@ bool is_worth_trying(const Result& r) {
   return r.value("suggestion_gain") * r.value("modelled") > std::abs(r.value("time_unexplained"));
 }
 
-/// Creates the finding that suggests other flags. `prefix`: text that names the work, if there are findings about other
-/// work, too; else empty.
+/// Creates the finding that suggests other flags. `prefix` names the work if there are findings about other work, too;
+/// otherwise it is empty.
 Finding suggested(const Result& r, bool alone, const std::string& prefix) {
   const std::string flags = r.label("suggestion");
   const std::string what = alone ? flags : fmt::format("--strategy {} {}", r.config.word("strategy"), flags);
@@ -120,7 +120,7 @@ struct Ranking {
   [[nodiscard]] const std::string& name_of(const Result& r) const {
     return called.names[static_cast<std::size_t>(std::ranges::find(results, &r) - results.begin())];
   }
-  /// Returns text before a finding that names the work, for example "64 MiB: "; empty if all results do the same work.
+  /// Returns a prefix that names the work of a finding, for example "64 MiB: "; empty if all results do equal work.
   [[nodiscard]] std::string work(bool alone) const {
     if (alone || results.size() > 1) return called.common;
     return called.common + called.names.front() + ": ";
@@ -179,7 +179,7 @@ Finding to_result_of(const Result& r, const std::string& prefix) {
   return f;
 }
 
-/// Names the fastest case by time to result; nothing if it is also the fastest by makespan.
+/// Names the fastest case by time to result. Returns nothing if this case is also the fastest by makespan.
 std::optional<Finding> fastest_to_result(const Ranking& ranking) {
   const Result& by_device = ranking.best();
   const auto ahead = [&](std::size_t place) { return ranking.results[place] == &by_device; };
@@ -196,7 +196,7 @@ std::optional<Finding> fastest_to_result(const Ranking& ranking) {
                                      format_seconds(by_device.value(kTimeToResult)), format_percent(behind))};
 }
 
-/// Compares the pipeline with the same work without overlap, sampled interleaved. Nothing if the pipeline is faster.
+/// Compares the pipeline with the same work without overlap. Returns nothing if the pipeline is faster.
 std::optional<Finding> versus_serial(const Result& r, const std::string& prefix) {
   if (is_serial(r)) return std::nullopt;
   const model::Estimate serial = model::estimate_of(r, "serial");
@@ -219,7 +219,7 @@ std::optional<Finding> versus_serial(const Result& r, const std::string& prefix)
   return f;
 }
 
-/// Compares all GPUs with the first GPU alone, sampled interleaved with them.
+/// Compares all GPUs with the first GPU alone, which was sampled in the same rounds.
 std::optional<Finding> versus_one_gpu(const Result& r, const std::string& prefix) {
   const Metric* times = r.metric("of_one_gpu");
   if (times == nullptr) return std::nullopt;

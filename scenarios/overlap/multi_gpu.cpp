@@ -27,7 +27,7 @@ OverlapCase whole_of(const OverlapCase& c) {
   return whole;
 }
 
-/// Runs the case's pipeline on the first GPU alone: with its payload or, if the GPUs share one payload, all of it.
+/// Runs the case's pipeline on the first GPU alone, with the GPU's own payload or with the whole shared payload.
 struct OneGpu {
   OneGpu(const OverlapCase& c, const RunContext& bench, const PartsOnGpus& parts)
       : is_each(*c.split == Split::each), own(bench.device, c.work.seeded(bench.seed), c.pipeline, payload(parts)) {
@@ -59,7 +59,7 @@ void derive_multi_gpu(const OverlapCase& c, const RunContext& bench, const Serie
   derive_versus_one_gpu(c, result);
 }
 
-/// Returns the flag that the user gave to select several GPUs. If --gpus did, `split` has a default value.
+/// Returns the flag with which the user selected several GPUs. With --gpus, `split` may be a default value.
 const char* multi_gpu_flag(const OverlapCase& c) { return c.gpus > 1 ? "--gpus" : "--split"; }
 
 }  // namespace

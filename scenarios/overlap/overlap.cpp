@@ -1,6 +1,6 @@
 // overlap: a pipeline of chunks that are copied to the GPU, processed and copied back, arranged by one of several
-// strategies. Compared with its limits (each stage alone, both copies at once) and with the same work without overlap,
-// all sampled interleaved in one run. A model of the pipeline explains where the time went.
+// strategies. The scenario compares the pipeline with its limits (each stage alone, both copies at once) and with the
+// same work without overlap, all sampled interleaved in one run. A model of the pipeline explains where the time went.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -211,7 +211,7 @@ class Overlap final : public ScenarioOf<overlap_case> {
     gated.same_batch = true;
     std::vector<Region> regions{gated,        wall_region(gated), stages.h2d(),          stages.kernel(),
                                 stages.d2h(), stages.both(),      stages.both_chunked(), stages.serial()};
-    // The last three regions need no warm-up of their own: single copies and kernels have warmed up all they use.
+    // The last three regions need no warm-up of their own: the first ones have warmed up the same copies and kernels.
     for (std::size_t i = regions.size() - 3; i < regions.size(); ++i) regions[i].warmed_by_another = true;
     std::optional<CutPipeline> one_round;
     if (o.work.rounds > 1) {

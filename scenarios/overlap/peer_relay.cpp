@@ -53,7 +53,7 @@ PeerRelay::PeerRelay(Device& device, ChunkedWork& work, const PipelineShape& sha
   const std::uint64_t slot_bytes = helper_slot_bytes(work.shape());
   for (std::size_t i = 0; i < helpers.size(); ++i) {
     const std::size_t turns = turns_of(i + 1, helpers.size() + 1, work.chunks().size());
-    if (turns == 0) break;  // further helpers have no chunks either
+    if (turns == 0) break;  // this helper and all further ones have no chunks
     const std::vector<std::uint64_t> slots(std::min(shape.helper_slots, turns), slot_bytes);
     helpers_.push_back({RelaySlots(*helpers[i], slots), RelaySlots(*helpers[i], slots)});
   }
@@ -130,7 +130,7 @@ struct WorkOfOne {
 
   static std::shared_ptr<Payload> payload(const OverlapCase& c, const RunContext& bench) {
     Payload::Shape s = ChunkedWork::payload_of(c.work.seeded(bench.seed));
-    s.host = HostMemory::portable;  // the helpers copy from it and to it
+    s.host = HostMemory::portable;  // helper GPUs copy from and to this host memory, too
     return std::make_shared<Payload>(bench.device, s);
   }
 

@@ -27,8 +27,8 @@ std::size_t operations_of(const ChunkedWork::Shape& work, const PipelineShape& s
     case Strategy::double_buffer:
     case Strategy::batch: break;
   }
-  // The kernel stream has the most operations: with slots, a wait and a record per chunk; and for each group of chunks
-  // that is copied together, two event operations.
+  // The kernel stream has the most operations: all kernels, two event operations for each group of chunks that is
+  // copied together and, if slots limit the chunks in flight, a wait and a record per chunk.
   const bool limited = work.slots != 0 && work.slots < chunks;
   const std::size_t group = shape.strategy == Strategy::batch ? shape.batch : 1;
   return chunks * (work.kernels_per_chunk + (limited ? 2 : 0)) + 2 * shares(chunks, group);
@@ -90,8 +90,8 @@ std::unique_ptr<Pipeline> zero_copy(Device& device, ChunkedWork& work, std::size
                                    });
 }
 
-/// Strategy::streams: the three stages of a chunk are in one stream, and no order besides that of the stream is needed.
-/// One device buffer per stream is enough, because the next chunk of the stream starts when the previous one has ended.
+/// Strategy::streams: the three stages of a chunk are in one stream, and stream order is the only order that is needed.
+/// One device buffer per stream is enough, because a chunk starts when the previous chunk of its stream has ended.
 class RoundRobin final : public Pipeline {
  public:
   RoundRobin(Device& device, ChunkedWork& work, const PipelineShape& shape)
@@ -146,9 +146,9 @@ class RoundRobin final : public Pipeline {
 
 /// One stream per engine. Order, by events:
 ///   a kernel waits for its copy in, a copy out for its kernel;
-///   a copy in waits for the last reader of its slot: the previous chunk's kernel or, in place, its copy out;
+///   a copy in waits for the last reader of its slot: the slot's previous kernel or, in place, the previous copy out;
 ///   a kernel waits for the copy out that last read the same slot (unless in place).
-/// Chunks form groups whose copies are submitted together; in a group of one it is a plain copy.
+/// The copies of a group of chunks are submitted in one call. A group of one chunk uses a plain copy.
 class Engines final : public Pipeline {
  public:
   Engines(Device& device, ChunkedWork& work, const PipelineShape& shape)
@@ -200,7 +200,7 @@ class Engines final : public Pipeline {
   }
 
   /// Makes later work in `second` wait for the work submitted to `first` so far. The event may be recorded again at
-  /// once, because a wait refers to the latest record before it.
+  /// once, because a wait refers to the latest record before the wait.
   void order(StreamView first, StreamView second) {
     first.record(hand_over_);
     second.wait(hand_over_);
@@ -218,12 +218,12 @@ class Engines final : public Pipeline {
   Stream kernel_;
   Stream d2h_;
   Event hand_over_;
-  std::vector<Event> worked_;      // per slot: the kernel that last used it has ended
-  std::vector<Event> copied_out_;  // per slot: the output that was last in it is on the host
+  std::vector<Event> worked_;      // per slot: the last kernel that used the slot has ended
+  std::vector<Event> copied_out_;  // per slot: the last output in the slot has been copied to the host
 };
 
-/// Decorator: captures another pipeline as a CUDA graph. One call submits a pass, all of which the driver knows in
-/// advance.
+/// Decorator: captures another pipeline as a CUDA graph. One call submits a whole pass, so the driver knows all
+/// operations of the pass in advance.
 class Replayed final : public Pipeline {
  public:
   Replayed(Device& device, std::unique_ptr<Pipeline> captured)
@@ -255,8 +255,8 @@ class Replayed final : public Pipeline {
   Graph graph_;
 };
 
-/// Decorator: writes a GPU time stamp to `slot` before each pass of `pipeline`, in its first stream, where passes
-/// start.
+/// Decorator: writes a GPU time stamp to `slot` before each pass of `pipeline`. The stamp is in the first stream of the
+/// pipeline, where passes start.
 class Stamped final : public Pipeline {
  public:
   Stamped(std::unique_ptr<Pipeline> pipeline, std::uint64_t* slot)

@@ -33,10 +33,10 @@ struct PipelineShape {
   bool graph = false;       ///< the pass is captured once as a CUDA graph and replayed
   std::size_t streams = 4;  ///< for Strategy::streams only
   StreamKind stream_kind = StreamKind::nonblocking;
-  bool breadth_first = false;    ///< streams: submits stage by stage, for as many chunks at a time as streams
-  std::size_t batch = 4;         ///< batch: chunks whose copies are submitted together
-  unsigned blocks = 0;           ///< zero_copy: grid size; 0: kZeroCopyBlocks
-  std::size_t helper_slots = 4;  ///< multipath: chunks that each helper holds at once, per direction
+  bool breadth_first = false;    ///< for Strategy::streams only: submits stage by stage, not chunk by chunk
+  std::size_t batch = 4;         ///< for Strategy::batch only: number of chunks that are copied by one call
+  unsigned blocks = 0;           ///< for Strategy::zero_copy only: grid size; 0: kZeroCopyBlocks
+  std::size_t helper_slots = 4;  ///< for Strategy::multipath only: chunks that each helper holds per direction
 };
 
 /// A value of --strategy and its meaning. "graph" is a graph of Strategy::engines, the fastest strategy. There is no
@@ -123,8 +123,8 @@ Region region_of(Pipeline& pipeline, std::string name);
 Region checked_region_of(Pipeline& pipeline, const ChunkedWork& work, std::string name);
 
 /// Runs one pass on poisoned memory and checks its output; without poison the buffers would hold correct results of
-/// earlier passes. At full speed, as in timed passes, a missing dependency shows that a slow host would hide. Throws
-/// VerificationError if the output is wrong.
+/// earlier passes. A pass at full speed, as in timed passes, also shows missing dependencies that a slow host would
+/// hide. Throws VerificationError if the output is wrong.
 void verify(Machine& machine, ChunkedWork& work, Pipeline& pipeline, VerifiedRun run);
 
 }  // namespace xferbench

@@ -32,7 +32,7 @@ class OverlapSpace final : public Tunable {
     if (bench.needs_data()) whole_.prepare();
     Stages stages(bench.device, whole_);
     if (bench.verify) stages.verify();
-    bench_.policy.budget /= 2;  // halved, because warm-up uses its share of the time budget several times
+    bench_.policy.budget /= 2;  // halved, because each measurement below spends a share of the budget on warm-up
     measure_stages();
     if (has_costs(whole_.shape())) costs_ = measure_stage_costs(bench_, std::array{OnGpu{&bench.device, &whole_}}, 3);
     if (bench.objective == Objective::wall && has_costs(whole_.shape())) {
@@ -62,7 +62,7 @@ class OverlapSpace final : public Tunable {
   [[nodiscard]] double predict(const Case& c) const override {
     const OverlapCase o = parsed(c);
     if (o.pipeline.strategy == Strategy::zero_copy) return unmodelled_.at(o.pipeline.blocks).seconds;
-    // The model does not cover grids of few blocks. Predicts as if kernels ran one at a time on the whole GPU.
+    // The model does not cover grids of few blocks, so it predicts as if kernels ran one at a time on the whole GPU.
     OverlapCase modelled = o;
     modelled.work.blocks = 0;
     if (bench_.objective == Objective::wall) {
@@ -72,8 +72,8 @@ class OverlapSpace final : public Tunable {
     return predicted(of_passes_in_a_row(costs_, passes_), modelled, gated).value_or(serial_bound());
   }
 
-  /// Returns the number of chunks, plus small amounts for what else makes a program more complex. Among equally fast
-  /// configurations the least complex one is preferred.
+  /// Returns the number of chunks, plus small amounts for streams, a graph and a growth. `tune` prefers the least
+  /// complex of equally fast configurations.
   [[nodiscard]] double complexity(const Case& c) const override {
     const OverlapCase o = parsed(c);
     constexpr double kLittle = 0.01;  // per stream, graph or growth: decides only between equal chunk counts

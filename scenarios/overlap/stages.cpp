@@ -56,8 +56,8 @@ Region Stages::kernel() {
 
 Region Stages::d2h() {
   Region r = alone("d2h", [this](StreamView stream) { work_.copy_all_out(stream); });
-  // If not all output has its place on the device, the device buffer contains whatever the previous region left there,
-  // so the output cannot be checked.
+  // If the device buffer is too small for the whole output, it contains whatever the previous region left there, so the
+  // output cannot be checked.
   if (work_.holds_all_output()) r.check = [this] { work_.check_stages("output on the host"); };
   return r;
 }
@@ -93,8 +93,8 @@ void Stages::verify() {
   run_once(device_.machine(), d2h());
   work_.check_stages("h2d, kernel and d2h");
 
-  // Copies in both directions at once. The output on the device is right from the kernel above, so the D2H copy is
-  // checked now. The H2D copy is checked through the kernel run below.
+  // Copies in both directions at once. The kernel above has left the correct output on the device, so the D2H copy can
+  // be checked now. The output of the kernel below shows whether the H2D copy was correct.
   work_.poison_host_out();
   work_.poison_stage_input();
   run_once(device_.machine(), both());
@@ -132,7 +132,7 @@ std::optional<Measurement> at_both_rates(std::span<const Series> series) {
   const auto named = [&](const std::string& name) {
     return std::ranges::find(series, name, [](const Series& s) { return s.elapsed.name; });
   };
-  // Prefers the series with as many passes per sample as the pipeline.
+  // The series with as many passes per sample as the pipeline is preferred.
   auto both = named(std::string("both") + kAlikeSuffix);
   if (both == series.end()) both = named("both");
   const Samples& h2d = named("h2d")->elapsed.samples;
@@ -172,16 +172,16 @@ ChunkedWork recut(Device& device, ChunkedWork& work, std::size_t bytes, std::siz
 
 namespace {
 
-/// Returns the number of pieces for measuring the cost of one more copy: many, so that noise is small in comparison,
-/// but each at least 64 KiB, which is as long as a copy in a pipeline.
+/// Returns into how many pieces the payload is cut to measure the cost of one more copy. Many pieces average out noise.
+/// Each piece has at least 64 KiB, so that its copy takes as long as a copy in a pipeline.
 std::size_t pieces_for(const ChunkedWork::Shape& shape, std::size_t bytes) {
   constexpr std::size_t kMost = 64;
   return std::min({bytes / (64 * KiB), kMost, bytes / shape.unit_bytes()});
 }
 
-/// Returns how many times the whole payload is copied in the other direction, so that these copies outlast the pieces.
-/// Assumes that each piece costs at most 8 us in addition to its payload, including a stream switch; a link of 55 GB/s
-/// carries 400 KiB in that time.
+/// Returns how many times the whole payload must be copied in the other direction so that these copies outlast the
+/// pieces. Assumes that each piece costs at most 8 us in addition to the time of its bytes. This includes a stream
+/// switch. A link of 55 GB/s carries 400 KiB in 8 us.
 std::size_t opposing_for(std::size_t bytes, std::size_t pieces) { return 1 + (pieces * 400 * KiB + bytes - 1) / bytes; }
 
 /// Number of chunks that rotate over kTurnStreams streams, as in Strategy::streams.
@@ -222,7 +222,7 @@ std::size_t bytes_of(const ChunkedWork& work, std::size_t most_bytes) {
   return held <= most_bytes ? held : work.shape().in_units(most_bytes);
 }
 
-/// Index of a region in CostRegions::all(), with which its samples are found.
+/// Index of a region in CostRegions::all(). The series of its samples has the same index.
 enum class Timed : std::size_t {};
 struct TimedStages {
   Timed h2d, kernel, d2h;
@@ -286,7 +286,7 @@ class CostRegions {
         gated(std::move(name), {stream}, work.chunks().size(), [&work, stage, stream] { each(work, stage, stream); }));
   }
 
-  /// Turns off batching, so that each pass contains the fixed cost of a pass, as pipelines do.
+  /// Turns off batching, so that a sample is a single pass and contains the whole fixed cost of a pass.
   static Region single(Region region) {
     region.batchable = false;
     return region;
@@ -314,8 +314,8 @@ class CostRegions {
   }
 
   /// A region that copies pieces in one direction, rotating over three streams, while whole payloads are copied in the
-  /// other. Each piece waits for the second piece before it. Without this wait the copy engine would continue with the
-  /// same stream while it has work; with a wait for the piece just before, the wait itself would be timed.
+  /// other direction. Piece n waits for piece n - 2. Without this wait, the copy engine would copy several pieces
+  /// of one stream in a row. A wait for piece n - 1 would itself be part of the measured time.
   Region in_turns(StageOf piece, StageOf beside) {
     const std::array<StreamView, 3> at{streams_[0], streams_[1], streams_[2]};
     const StreamView other = streams_[3];
@@ -333,8 +333,8 @@ class CostRegions {
     return single(std::move(r));
   }
 
-  /// A region in which each chunk passes through all stages before the next chunk starts. `across`: in one stream per
-  /// engine, otherwise all in one stream. Without `with_d2h` the copy out is omitted.
+  /// A region in which each chunk passes through all stages before the next chunk starts. `across`: each engine has its
+  /// own stream, otherwise all stages are in one stream. Without `with_d2h` the copy out is omitted.
   Region chain(bool across, bool with_d2h) {
     std::array<StreamView, 3> at{streams_[0], streams_[1], streams_[2]};
     if (!across) at.fill(at[0]);
@@ -382,7 +382,7 @@ class CostRegions {
   std::vector<Region> regions_;
   TimedStages timed_whole_{}, timed_pieces_{}, timed_small_{};
   TimedChains timed_in_stream_{}, timed_across_streams_{};
-  Timed timed_both_{}, timed_h2d_pieces_{}, timed_d2h_pieces_{};  // both directions; pieces against whole payloads
+  Timed timed_both_{}, timed_h2d_pieces_{}, timed_d2h_pieces_{};  // with copies in both directions at once
   Timed timed_h2d_in_turns_{}, timed_d2h_in_turns_{}, timed_turns_{};
 };
 

@@ -95,7 +95,7 @@ inline constexpr std::size_t kLeastForCosts = std::size_t{1} << 20;
 /// bytes, and at least 32 units (Shape::unit_bytes: a row or an element).
 bool has_costs(const ChunkedWork::Shape& shape);
 
-/// Measures the costs of operations. Copies the payload as one operation and in many, in one direction and in both at
+/// Measures the costs of operations. Copies the payload in one piece and in many, in one direction and in both at
 /// once, and runs chunks so small that only hand-overs between engines matter. Overwrites the buffers of each `work`.
 /// All regions are timed behind gates, so only the submit_* costs contain host time. The same work must have run just
 /// before, as there is no warm-up. Throws std::logic_error unless has_costs(). With several GPUs all run at once, and

@@ -1,5 +1,5 @@
-// Measures those parts of a pipeline's time to result in which the GPU does not work: before the GPU starts, and from
-// its end until the program knows of the end. Predicts the time to result from them.
+// Measures those parts of a pipeline's time to result in which the GPU does not work: before the GPU starts, and after
+// the GPU's last operation until the host has noticed its end. Predicts the time to result from these parts.
 #pragma once
 
 #include "scenarios/overlap/case.hpp"
@@ -9,7 +9,7 @@ namespace xferbench {
 
 /// Costs of a pass in addition to its makespan, in seconds.
 struct WallCosts {
-  double around = 0;                 ///< a launch and the wait for its end, without the launch call and the kernel
+  double around = 0;                 ///< from a launch call's return to the end of the wait, less the kernel time
   double graph_begin = 0;            ///< from the graph launch call to the GPU's start, for a graph without chunks
   double graph_begin_per_chunk = 0;  ///< increase of graph_begin with each chunk of the graph
 };
