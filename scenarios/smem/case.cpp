@@ -80,7 +80,7 @@ SmemCase smem_case(const Case& c) {
 
 namespace {
 
-/// Returns why a size is rejected that is not a whole number of rows or elements; nothing if it is accepted.
+/// Returns an error message if the size is not a whole number of rows or elements, otherwise nothing.
 std::optional<std::string> broken_size(const SmemCase& c) {
   const std::uint64_t unit = c.strided ? c.shape.row_bytes : kernels::bytes_of(c.shape.type);
   if (c.size % unit == 0) return std::nullopt;

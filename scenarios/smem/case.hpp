@@ -23,7 +23,7 @@ namespace xferbench {
 /// The parsed axes of a case. The grid size shape.blocks is 0 here, because it is chosen on the device.
 struct SmemCase {
   kernels::SmemShape shape;
-  std::uint64_t size = 0;  ///< requested payload bytes; maybe no whole number of rows (see smem_skip_reason())
+  std::uint64_t size = 0;  ///< requested payload bytes; not checked to be a whole number of rows
   bool strided = false;    ///< the payload is a matrix instead of an array
   std::optional<unsigned> blocks_per_multiprocessor;  ///< as requested; nothing: as many blocks as fit
   bool resident = false;                              ///< the data stays in L2 between passes
@@ -41,8 +41,8 @@ std::vector<Axis> smem_axes();
 SmemCase smem_case(const Case& c);
 
 /// Returns why a case is not run: it breaks a rule of scenarios/smem/rules.hpp, or its size is not a whole number of
-/// rows or elements. If `can` is given, also because the case breaks a rule on this GPU, or because this GPU has no
-/// space for its blocks, or not enough L2 for its data.
+/// rows or elements. If `can` is given, further reasons are that the case breaks a rule on this GPU, that its blocks do
+/// not fit on a multiprocessor, or that its data does not fit in L2.
 std::optional<SkipReason> smem_skip_reason(const SmemCase& c, const Capabilities* can);
 
 /// Returns the bytes that the kernel reads plus those that it writes in global memory.
@@ -59,8 +59,8 @@ kernels::SmemShape only(kernels::SmemPart part, const kernels::SmemShape& shape)
 /// not the limit.
 void add_rates(const kernels::SmemShape& shape, double seconds, double theoretical, Result& result);
 
-/// Returns the findings: a row "best" per method, a sentence "winner" about the fastest method, and for results that
-/// differ in their stages only a finding "stages", which says how many stages are enough, compared with Little's law.
+/// Returns the findings. "best" is a row per method. "winner" names the fastest method. "stages" covers results that
+/// differ only in their number of stages: it says how many stages are enough, and compares this with Little's law.
 std::vector<Finding> diagnose_smem(std::span<const Result* const> results);
 
 /// Creates the search space of `tune`: measures memory bandwidth, arithmetic rate and the latency of a tile. All

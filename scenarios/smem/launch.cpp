@@ -36,7 +36,7 @@ CacheFlush::CacheFlush(Device& device) {
 void CacheFlush::run(StreamView stream) const { stream.launch(*kernel_); }
 
 bool CacheFlush::needed(const SmemShape& shape, std::uint64_t cache_bytes) {
-  constexpr std::uint64_t kTimesCache = 16;  // a payload this many times as large leaves at most 6 % of itself in L2
+  constexpr std::uint64_t kTimesCache = 16;  // L2 holds at most 6 % of a payload that is this many times as large
   // Large payloads need no flush if the kernel also writes, because such a kernel leaves as many dirty lines in L2 as
   // it finds. A kernel that only reads would have to write back the dirty lines of the device copy that is sampled with
   // it: 10 of 470 us for 2 GiB on an H200.

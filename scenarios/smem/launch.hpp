@@ -14,8 +14,8 @@
 
 namespace xferbench {
 
-/// Evicts the data from L2 by reading other memory of twice the size of L2. It must not write, because dirty lines
-/// would be written back during the timed pass.
+/// Evicts the data from L2 by reading other memory of twice the size of L2. The flush must not write, because dirty
+/// lines would be written back during the timed pass.
 class CacheFlush {
  public:
   explicit CacheFlush(Device& device);

@@ -14,14 +14,14 @@ using kernels::SmemSchedule;
 using kernels::SmemShape;
 
 // Constants of the model in seconds, fitted to the 636 configurations of docs/results/h200-smem-tune-cut-off.json.xz
-// (an H200, 48 operations per element). The remaining error is 5 % within families, groups of cases with equal choice
-// axes. The search corrects the prediction of each family by its measurements.
+// (an H200, 48 operations per element). A family is a group of cases with equal choice axes. Within a family the
+// remaining error is 5 %. The search corrects the prediction of each family by its measurements.
 constexpr double kBlockStart = 0.6e-6;    // from the start of a block until its first load is issued
 constexpr double kTurn = 0.75e-6;         // barriers and waits per tile, without arithmetic
-constexpr double kTurnOfRoles = 0.25e-6;  // as kTurn, for methods without a barrier of the whole block
-constexpr double kThreadsForHalf = 36;    // number of threads per multiprocessor for half the rate of arithmetic
+constexpr double kTurnOfRoles = 0.25e-6;  // like kTurn, for methods without a barrier of the whole block
+constexpr double kThreadsForHalf = 36;    // threads per multiprocessor that reach half of the full arithmetic rate
 
-/// Whether a block's loads continue while it computes. Otherwise other blocks must keep loads in flight meanwhile.
+/// Whether a block's loads continue while the block computes. Otherwise only other blocks keep loads in flight then.
 bool overlaps(const SmemShape& shape) { return shape.stages > 1 || shape.method == SmemMethod::prefetch; }
 
 /// Returns the factor by which arithmetic is slower if a thread has few independent chains of operations.

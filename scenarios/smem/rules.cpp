@@ -43,8 +43,8 @@ Broken tile(const SmemShape& s) {
 }
 
 /// The box of a tensor copy is at most 256 elements wide (cuTensorMapEncodeTiled: boxDim[i] is at most 256) and a
-/// multiple of 16 bytes; 512 bytes are 256 elements of two bytes. With powers of two all methods compute addresses by
-/// shifts. With at most 512 every tile has whole rows, as tiles are multiples of 16 bytes times 32 threads.
+/// multiple of 16 bytes; 512 bytes are 256 elements of two bytes. A power of two lets all methods compute addresses by
+/// shifts. With at most 512 bytes every tile has whole rows, because a tile is a multiple of 32 threads * 16 bytes.
 Broken tile_width(const SmemShape& s) {
   constexpr unsigned kMost = kernels::kSmemMaxWidth;
   if (std::has_single_bit(s.tile_width) && s.tile_width >= kVector && s.tile_width <= kMost) return std::nullopt;
@@ -95,7 +95,7 @@ Broken copy_bytes(const SmemShape& s) {
 
 /// cooperative_groups::memcpy_async commits each call, and wait_prior<N> needs a compile-time N (CUDA C++ Programming
 /// Guide, "Asynchronous Data Copies"). Each row of a strided tile is one call. The kernel is compiled for some N up to
-/// 24; with more pending calls it would wait for tiles too early.
+/// 24. With more pending calls, it would wait for copies that it does not need yet.
 Broken counted_commits(const SmemShape& s) {
   constexpr unsigned kMost = kernels::kSmemMaxCgCalls;
   const unsigned pending = s.stages < 2 ? 0 : (s.stages - 2) * s.tile_rows();
@@ -106,9 +106,9 @@ Broken counted_commits(const SmemShape& s) {
       kMost, s.tile_rows(), pending);
 }
 
-/// cuTensorMapEncodeTiled: with swizzling the inner box is at most as wide as the span. Narrower boxes leave gaps in
-/// shared memory, so it must be equal. The pattern repeats every eight rows and depends on the shared memory address
-/// (PTX ISA, "Swizzling modes"), so tiles must be a multiple of eight rows for all stages to have the same pattern.
+/// cuTensorMapEncodeTiled: with swizzling the box is at most as wide as the span. A narrower box leaves gaps in shared
+/// memory, so the width must equal the span. The pattern repeats every eight rows and depends on the shared memory
+/// address (PTX ISA, "Swizzling modes"). So a tile must have a multiple of eight rows to make all stages alike.
 Broken swizzle(const SmemShape& s) {
   if (s.swizzle == 0) return std::nullopt;
   if (!by_tensor_copy(s.method)) return name_of(s.method) + " cannot swizzle: only tma and tma-specialized do";
@@ -155,7 +155,7 @@ Broken counts(const SmemShape& s) {
   return fmt::format("{} tiles exceed the maximum of 2^31 - 1; choose a larger --tile or a smaller --size", s.tiles());
 }
 
-/// For tensor copies the rows of an array are as long as the box is wide, and a tensor map needs at least one row.
+/// A tensor map needs at least one whole row. In an array, a row is as long as the box of the tensor copy is wide.
 Broken one_row(const SmemShape& s) {
   if (!by_tensor_copy(s.method) || !s.is_array() || s.payload_bytes() >= s.tile_width) return std::nullopt;
   return fmt::format("{} B are less than one row of the TMA box: choose a larger --size, or a --tile-width below {}",
