@@ -4,7 +4,7 @@
 //   Engine::load(w, slot, tile, barrier)   called by the block's first warp: announces the bytes to `barrier` and
 //                                          issues the copies
 //   Engine::store(w, slot, tile)           called by the first warp: issues the copies out of the slot, does not commit
-//   Engine::place(w, index)                position in the slot of vector `index` of a tile
+//   Engine::place(w, index)                position in the slot for vector `index` of the tile
 //
 // For tiles that cross the edge of the payload, these functions say what threads must load or store themselves:
 //

@@ -298,8 +298,8 @@ __device__ inline void retire(const SmemWork& w) {
   }
 }
 
-/// Yields the sequence of a block's tiles; an index >= w.tiles ends it. All threads of the block must make the same
-/// calls.
+/// Yields the tile indices of a block; an index >= w.tiles ends the sequence. All threads of the block must make the
+/// same calls.
 ///
 /// Dynamic schedule: thread 0 takes tiles ahead of time and publishes them in shared memory. A take() costs about a
 /// microsecond, so it is issued in one iteration and published in the next.

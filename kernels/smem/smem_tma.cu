@@ -22,7 +22,7 @@ struct TensorEngine {
   __device__ static int x(const Place& place) { return static_cast<int>(place.column / kElement); }
   __device__ static int y(const Place& place) { return static_cast<int>(place.row); }
 
-  /// Issues the copy of a tile. It always completes with the full size of the box, even at the matrix's edge.
+  /// Issues the copy of a tile. The copy always completes with the full size of the box, even at the edge.
   __device__ void load(const SmemWork& w, uint4* slot, std::uint32_t tile, std::uint64_t* barrier) const {
     if (threadIdx.x % kWarp != 0) return;
     const Place place = place_of(w, tile);
@@ -75,9 +75,9 @@ __global__ void __launch_bounds__(kMaxThreads, kLeastBlocks<kVectors>)
 
 struct Slots {
   uint4* memory;
-  std::uint64_t* full;    // the slot's tile is loaded; expects one arrival, and the bytes of the tile
-  std::uint64_t* worked;  // results are in the slot; expects one arrival per consumer warp
-  std::uint64_t* empty;   // the slot may be refilled; expects an arrival per consumer warp, or one of the storer
+  std::uint64_t* full;    // mbarrier per slot: the tile is loaded; expects one arrival and the bytes of the tile
+  std::uint64_t* worked;  // mbarrier per slot: results are in the slot; expects one arrival per consumer warp
+  std::uint64_t* empty;   // mbarrier per slot: slot is free; expects an arrival per consumer warp, or one of the storer
   std::uint32_t* tiles;   // the tile in each slot; an index >= w.tiles ends the sequence
 };
 

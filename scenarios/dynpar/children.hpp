@@ -75,7 +75,7 @@ struct ChildrenSpec {
 inline constexpr std::size_t kRivalStreams = 32;
 
 /// Launches the children of one case and times them. A pass starts with one kernel that precedes all children: the
-/// kernel that launches them or, for host and graph, an empty one. Timing it alone gives the cost without children.
+/// kernel that launches them or, for host and graph, an empty one. childless() measures the cost without children.
 class ChildrenRun : NonCopyable {
  public:
   ChildrenRun(Device& device, const ChildrenSpec& spec);

@@ -161,7 +161,7 @@ void add_costs(const StageCosts& costs, Result& result) {
 }  // namespace
 
 void explain_makespan(const OverlapCase& o, const StageCosts& of_single_passes, Result& result) {
-  if (interrupted() != 0) return;  // there may be no samples of the costs
+  if (interrupted() != 0) return;  // after Ctrl-C there may be no samples of the costs
   const StageCosts costs = of_passes_in_a_row(of_single_passes, result.needed_measurement("pipeline").batch);
   const bool gated = result.needed_measurement("pipeline").clock == Clock::event_gated;
   const double makespan = result.value("makespan");

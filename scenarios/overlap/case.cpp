@@ -18,7 +18,7 @@ namespace {
 /// Returns the number of chunks that the device holds at once; 0: all chunks.
 std::size_t slots(const Case& c, const PipelineShape& pipeline) {
   if (pipeline.strategy == Strategy::streams) return pipeline.streams;
-  if (pipeline.strategy == Strategy::multipath) return 0;  // --slots applies to the helpers
+  if (pipeline.strategy == Strategy::multipath) return 0;  // here --slots limits the chunks that a helper GPU holds
   return c.count_or("slots", pipeline.strategy == Strategy::double_buffer ? 2 : 0);
 }
 
@@ -90,7 +90,7 @@ model::StageCosts costs_of(const StageCosts& measured, const OverlapCase& c, boo
 }
 
 double serial_time(const StageCosts& costs, const OverlapCase& c) {
-  double seconds = 2 * costs.in_stream.start;  // for each of the two blocking copies
+  double seconds = 2 * costs.in_stream.start;  // each of the two blocking copies has a start cost
   for (const model::Cost* s : {&costs.in_stream.h2d, &costs.in_stream.kernel, &costs.in_stream.d2h}) {
     seconds += s->per_operation + s->per_byte * static_cast<double>(c.work.bytes * c.work.rounds);
   }

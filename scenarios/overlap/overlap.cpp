@@ -43,7 +43,7 @@ double quick_time(RunContext bench, Region region) {
 /// The amount of work for which the kernel takes about as long as requested with --balance.
 struct BalancedWork {
   model::TimedWork found;
-  double target = 0;  ///< kernel time aimed at, seconds
+  double target = 0;  ///< desired kernel time in seconds
 };
 
 BalancedWork find_balanced_work(ChunkedWork& work, const RunContext& bench, double balance) {

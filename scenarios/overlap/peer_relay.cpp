@@ -107,8 +107,8 @@ void PeerRelay::poison() {
 
 namespace {
 
-/// Returns the case with its payload in equal parts, each copied to its own GPU and back over that GPU's link. Its time
-/// is the limit of all links together.
+/// Returns the case with its payload in equal parts, each copied to its own GPU and back over that GPU's link. The time
+/// of the returned case is the limit of all links together.
 OverlapCase over_own_links(const OverlapCase& c) {
   OverlapCase parts = c;
   parts.split = Split::shared;

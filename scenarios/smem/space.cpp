@@ -93,7 +93,7 @@ class SmemSpace final : public Tunable {
       regions.push_back(bench_.region(full, stream, "compute"));
     }
     for (const Series& s : context_.sample(std::move(regions))) stages_.push_back(s.elapsed);
-    if (interrupted() != 0) return;  // there may be no samples
+    if (interrupted() != 0) return;  // after Ctrl-C there may be no samples
     const double moved = static_cast<double>(traffic(shape)) / (2 * static_cast<double>(shape.payload_bytes()));
     costs_.memory = stages_[0].median * moved;
     costs_.multiprocessors = std::max(1U, device.capabilities().environment.gpu.multiprocessors);
