@@ -46,7 +46,7 @@ class CudaDevice final : public Device {
     for (const int peer : peers_) static_cast<void>(cudaDeviceDisablePeerAccess(peer));
   }
 
-  /// Stores facts about all GPUs, which are complete only after every device has been created.
+  /// Stores facts about all GPUs, which make_devices() knows only after it has created every device.
   void know_all(const std::vector<Environment::Gpu>& gpus, const std::vector<Environment::PeerLink>& links) {
     capabilities_.environment.gpus = gpus;
     capabilities_.environment.links = links;
@@ -189,7 +189,7 @@ std::optional<ClockRelation> CudaDevice::request_timer() {
   kernels::launch_clock_exchange(exchange, 1, kRounds, kTimeoutNs, native(stream));
   check(cudaGetLastError(), "launching the clock exchange");
 
-  // The timer is read between question and answer, so the shortest exchange has the smallest uncertainty.
+  // The kernel reads the timer between question and answer, so the shortest exchange has the smallest uncertainty.
   ClockRelation best;
   best.uncertainty = std::numeric_limits<double>::infinity();
   bool answers = true;

@@ -82,8 +82,8 @@ Opened prepare(const GpuSelection& selection, const NumaPolicy& numa) {
   return opened;
 }
 
-/// Returns a function that makes the first GPU current in a new host thread. With several GPUs it ignores errors: a
-/// thread that uses only other GPUs must start even if the first one is lost.
+/// Returns a function that makes the first GPU current in a new host thread. With several GPUs, the returned function
+/// ignores errors, because a thread that uses only other GPUs must start even if the first GPU is lost.
 std::function<void()> make_current_in_threads(const OpenedGpu& first) {
   return [first] {
     const cudaError_t status = cudaSetDevice(first.number());

@@ -59,8 +59,8 @@ unsigned register_flags(const OpenedGpu& gpu) {
   return gpu.alone() ? cudaHostRegisterDefault : cudaHostRegisterPortable;
 }
 
-/// Owner of memory that a CUDA call releases. Errors of the release are ignored, because nothing can be done about
-/// them. The memory's own GPU is made current first, because the context of the current GPU may be lost.
+/// Owner of memory that a CUDA call releases. The destructor first makes the memory's own GPU current, because the
+/// context of the current GPU may be lost. It ignores errors, because nothing can be done about them.
 template <class GiveBack>
 class CudaAllocation final : public Resource {
  public:

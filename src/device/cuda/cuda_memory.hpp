@@ -1,4 +1,4 @@
-// Device memory and host memory through CUDA, and ordinary system memory that may be pinned in place.
+// Allocates device and host memory through CUDA, and ordinary system memory, which may be pinned in place.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -241,7 +241,7 @@ class CudaStream final : public StreamImpl {
   }
 
   static void CUDART_CB call_function(void* kept) { HostCall::release(kept)->run(); }
-  /// Called by the driver, even if the stream failed. Must not call CUDA, but cudaGetErrorName only reads a table.
+  /// CUDA calls this even if the stream failed. The callback must not call CUDA; cudaGetErrorName only reads a table.
   static void CUDART_CB call_back(cudaStream_t, cudaError_t status, void* kept) {
     const std::shared_ptr<HostCall> call = HostCall::release(kept);
     status == cudaSuccess ? call->run() : call->stream_failed(cudaGetErrorName(status));
@@ -363,8 +363,8 @@ class CudaGate final : public GateImpl {
  private:
   kernels::GateFlags* flags_;
   std::uint64_t timeout_ns_;
-  std::uint32_t ticket_ = 0;  // identifies the current or most recent closing of the gate
-  unsigned held_ = 0;         // number of streams that were held with this ticket
+  std::uint32_t ticket_ = 0;  // ticket number of the latest closing of the gate
+  unsigned held_ = 0;         // number of streams that close() has held under this ticket number
   bool open_ = true;
 };
 
@@ -390,7 +390,7 @@ void copy_blocking(const OpenedGpu& gpu, const Copy& c, const CudaTracer& tracer
   check_copy(cudaMemcpy(c.destination, c.source, c.bytes, kind_of(c.direction)), "cudaMemcpy", c);
 }
 
-/// The build and the driver must both be CUDA 12.8 or newer: with an older driver the call exists but fails.
+/// The build and the driver must be CUDA 12.8 or newer. With an older driver, cudaMemcpyBatchAsync exists but fails.
 bool supports_batch_copies() {
   int driver = 0;
   return XFERBENCH_BATCH_COPIES != 0 && cudaDriverGetVersion(&driver) == cudaSuccess && driver >= 12080;

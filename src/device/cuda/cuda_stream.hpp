@@ -14,7 +14,7 @@ class CudaTracer;
 
 [[nodiscard]] Stream make_stream(Device& device, const CudaTracer& tracer, const OpenedGpu& gpu, StreamKind kind);
 [[nodiscard]] Event make_event(Device& device, const OpenedGpu& gpu, EventKind kind);
-/// Makes a gate for streams of all these GPUs. `timeout` is in seconds, measured by each GPU's own timer.
+/// Makes a gate for streams of all these GPUs. A held stream continues after `timeout` seconds of its GPU's timer.
 [[nodiscard]] Gate make_gate(std::span<const OpenedGpu> gpus, double timeout);
 
 /// Returns the cudaStream_t of a stream that make_stream() created.

@@ -31,7 +31,7 @@ class CudaTracer final : public Tracer {
   std::vector<OpenedGpu> gpus_;
   std::vector<OpenedGpu> watched_;  // the GPUs that were usable when the trace started
   TraceSource by_;
-  std::unique_ptr<CuptiTrace> cupti_;        // loaded at the first trace
+  std::unique_ptr<CuptiTrace> cupti_;        // null until a trace first tries CUPTI
   std::unique_ptr<EventTrace> events_;       // null unless an event-based trace is on
   [[maybe_unused]] void* domain_ = nullptr;  // handle of the NVTX domain
 };

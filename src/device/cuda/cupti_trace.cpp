@@ -58,7 +58,7 @@ struct Record {
   std::optional<std::uint32_t> gpu{};  // CUDA device index; nothing for host calls
 };
 
-// These record types are the oldest with the fields used here (CUDA 12.4). Newer versions only append fields.
+// The record types below are the oldest that have all fields used here (CUDA 12.4). Newer ones only append fields.
 
 Direction direction_of(std::uint8_t copy_kind) {
   switch (copy_kind) {

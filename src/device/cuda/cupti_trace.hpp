@@ -25,15 +25,15 @@ class CuptiTrace : NonCopyable {
   /// Prevents further use of CUPTI; refusal() then returns `reason`.
   void refuse(std::string reason) { refusal_ = std::move(reason); }
 
-  /// Starts recording copies, kernels, memsets and the runtime calls that enqueue them. Returns false if CUPTI cannot;
-  /// refusal() then has the reason.
+  /// Starts recording copies, kernels, memsets and the runtime calls that enqueue them. If CUPTI cannot record, returns
+  /// false, and refusal() gives the reason.
   bool start();
   struct Records {
     std::vector<Activity> activities;  ///< activities, with CUPTI's stream numbers
     std::size_t dropped = 0;           ///< records lost because CUPTI's buffers were full
   };
-  /// Stops recording and returns the records; empty if no recording was on. `gpus` convert CUDA indices to device
-  /// numbers; all must be idle. The result lacks gates, stamps and clock probes, and the calls that launched them.
+  /// Stops recording and returns the records; empty if no recording was on. `gpus` maps CUDA indices to device numbers;
+  /// all these GPUs must be idle. The result lacks gates, stamps and clock probes, and the calls that launched them.
   Records stop(std::span<const OpenedGpu> gpus);
 
  private:

@@ -20,16 +20,16 @@ namespace xferbench::cuda {
 /// Returns the NUMA node that the GPU is attached to; nothing if unknown.
 [[nodiscard]] std::optional<int> numa_node_of(int gpu);
 
-/// Describes the current GPU, whose context must exist. The caller adds the PCIe link and the host.
+/// Describes GPU `gpu`, which must be current and have a context. The caller adds the PCIe link and the host.
 [[nodiscard]] Capabilities describe_device(int gpu, const Nvml& nvml);
 
 /// Returns the links between all ordered pairs of these GPUs.
 [[nodiscard]] std::vector<Environment::PeerLink> peer_links(std::span<const Environment::Gpu> gpus, const Nvml& nvml);
 
-/// Returns generation and width of the device's PCIe link, from NVML or else sysfs. They are measured while copies are
-/// in flight, because an idle link trains down. If the current state is unreadable, returns the maximum that GPU and
-/// slot support; nothing if neither source has it (some virtual machines). Takes a few milliseconds, or 0.2 s if the
-/// link stays below its maximum. Throws no CUDA error and leaves none behind.
+/// Returns generation and width of the device's PCIe link, from NVML or else sysfs. Reads them while copies are in
+/// flight, because an idle link trains down. If the current state is unreadable, returns the maximum that GPU and slot
+/// both support; std::nullopt if neither NVML nor sysfs reports that maximum (some virtual machines). Takes a few
+/// milliseconds, or 0.2 s if the link stays below its maximum. Throws no CUDA error and leaves none behind.
 [[nodiscard]] std::optional<Environment::Pcie> pcie_link(Device& device, const Nvml& nvml,
                                                          const std::string& pci_bus_id);
 

@@ -27,7 +27,7 @@ cudaEvent_t recorded_event(cudaStream_t stream) {
 }
 
 bool is_captured(cudaStream_t stream) {
-  // Querying the legacy stream fails while this thread captures another stream. Treat that as captured.
+  // Querying the legacy stream fails while this thread captures another stream. A failure counts as a capture.
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   if (cudaStreamIsCapturing(stream, &status) != cudaSuccess) {
     static_cast<void>(cudaGetLastError());

@@ -37,12 +37,12 @@ class EventTrace : NonCopyable {
     std::size_t index_ = 0;
   };
 
-  /// Notes that a graph was replayed, whose operations are missing in the trace because events cannot enclose them.
+  /// Notes that a graph was replayed. Its operations are missing in the trace, because events cannot enclose them.
   void missed_graph();
 
   /// Returns all recorded operations. The GPUs must be idle. Throws DeviceError.
   [[nodiscard]] std::vector<Activity> resolve();
-  /// A sentence for the user about what the trace lacks; empty if it is complete.
+  /// Returns a note for the user: that graphs are missing, or how precisely several GPUs are aligned; may be empty.
   [[nodiscard]] std::string note() const;
 
  private:
@@ -68,7 +68,7 @@ class EventTrace : NonCopyable {
   };
 
   [[nodiscard]] static Base record_base(const OpenedGpu& gpu);
-  /// Returns null if the GPU is not traced.
+  /// Returns the Base of the GPU with device number `place`; null if the GPU is not traced.
   [[nodiscard]] const Base* base_of(unsigned place) const;
   [[nodiscard]] double on_host(const Base& base, cudaEvent_t event) const;
 

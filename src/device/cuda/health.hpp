@@ -9,7 +9,7 @@
 
 namespace xferbench::cuda {
 
-/// Reads a GPU's health. Collects Xid errors from construction on. look() makes about ten NVML calls of 10 to 100 us.
+/// Reads a GPU's health and, from construction on, Xid errors. look() makes about ten NVML calls of 10 to 100 us each.
 class HealthMonitor {
  public:
   explicit HealthMonitor(const std::string& pci_bus_id);

@@ -46,9 +46,9 @@ ParameterInfo parameter_info() {
   return nullptr;
 }
 
-/// Throws DeviceError unless the kernel takes the three arguments that a launch passes, because CUDA reads as many as
-/// the kernel declares. Parameters are counted until a query fails, and tools such as compute-sanitizer report the
-/// failure. So this function is used only if PTX does not show the signature (require_contract_in).
+/// Throws DeviceError unless the kernel takes the three arguments that a launch passes. CUDA would read as many
+/// arguments as the kernel declares. The function queries parameters until a query fails, which tools such as
+/// compute-sanitizer report. So the function is only for cubins and fat binaries; require_contract_in() checks PTX.
 void require_contract_of(cudaKernel_t kernel, const KernelSource& source) {
   constexpr std::size_t kMost = 8;  // maximum number of parameters to count
   const ParameterInfo info = parameter_info();
@@ -153,8 +153,8 @@ class CudaLoadedKernel final : public LoadedKernel {
   /// The runtime accepts a cudaKernel_t in place of a function symbol (CUDA Runtime API, cudaKernel_t).
   [[nodiscard]] const void* function() const { return static_cast<const void*>(kernel_); }
 
-  /// Returns the block size with the highest occupancy, at least 128 if the kernel permits that. Of equally good sizes,
-  /// it is the smallest, so that the last blocks of a chunk leave few threads idle.
+  /// Returns the block size with the highest occupancy: 128, 256 and so on up to `most`, or `most` if it is below 128.
+  /// Of equally good sizes, returns the smallest, so that the last blocks of a chunk leave few threads idle.
   [[nodiscard]] unsigned best_of(unsigned most) const {
     unsigned best = std::min(128U, most);
     unsigned occupied = 0;

@@ -8,8 +8,8 @@
 
 namespace xferbench::cuda {
 
-/// Compiles the kernel and loads it on this GPU. It is compiled for this GPU's architecture unless the source names
-/// one. The GPU must be current. Throws DeviceError.
+/// Compiles the kernel for `source.arch`, or for this GPU's architecture if that is empty, and loads it on this GPU.
+/// The GPU must be current. Throws DeviceError.
 std::unique_ptr<LoadedKernel> load_kernel(const OpenedGpu& gpu, const KernelSource& source);
 
 }  // namespace xferbench::cuda

@@ -58,7 +58,7 @@ struct PciInfo {
   std::array<char, 32> bus_id;
 };
 
-constexpr unsigned kMostNvLinks = 36;  // number of links to query, twice today's 18; NVML returns an error for others
+constexpr unsigned kMostNvLinks = 36;  // links to query; a GPU has at most 18 today, and missing links return an error
 
 }  // namespace
 
@@ -131,8 +131,8 @@ std::optional<double> Nvml::slowdown_temperature(Handle handle) const {
   constexpr int kSlowdown = 1;  // NVML_TEMPERATURE_THRESHOLD_SLOWDOWN
   const auto threshold = ask<unsigned>("nvmlDeviceGetTemperatureThreshold", handle, kSlowdown);
   if (threshold.value_or(0) > 0) return threshold;
-  // Since Ada and Hopper, the driver (555 or newer) instead reports two margins to a temperature limit: the current
-  // one, and the one at which the chip slows down, which is negative (for example -2).
+  // For Ada, Hopper and newer GPUs, the driver (555 or newer) instead reports margins, in degrees below a temperature
+  // limit: the current margin, and the margin at which the chip slows down, which is negative (for example -2).
   constexpr unsigned kSlowdownMargin = 194;  // NVML_FI_DEV_TEMPERATURE_SLOWDOWN_TLIMIT
   const auto now = temperature(handle);
   const auto slowdown = field(handle, kSlowdownMargin, 0);

@@ -64,7 +64,7 @@ class Nvml : NonCopyable {
     XidEvents(const Nvml& nvml, Handle handle);
     ~XidEvents();
 
-    /// Returns the Xid numbers of errors since the previous call, without waiting; nothing if that is unsupported.
+    /// Returns the Xid numbers of errors since the previous call, without waiting; std::nullopt if unsupported.
     [[nodiscard]] std::optional<std::vector<std::uint64_t>> take() const;
 
    private:

@@ -113,9 +113,9 @@ bool can_carry(Link link, double bytes_per_second) {
   return bytes_per_second <= kRates[link.generation - 1] * 1e9 / 8 * link.width;
 }
 
-/// Returns the link state while copies are in flight; unknown if it cannot be read. Repeats a batch of copies with one
-/// reading until the link reaches its maximum. An idle link may need some tens of milliseconds to train up; after 200
-/// ms the best state seen is returned.
+/// Returns the link state while copies are in flight; unknown if it cannot be read. Enqueues a batch of copies, reads
+/// the state, and repeats both until the link reaches its maximum. An idle link may need some tens of milliseconds to
+/// train up. After 200 ms, returns the best state that was read.
 Link look_under_load(const Source& source, Device& device) {
   using Clock = std::chrono::steady_clock;
   constexpr std::chrono::milliseconds kTimeout{200};

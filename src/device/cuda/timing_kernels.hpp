@@ -11,8 +11,8 @@ namespace xferbench::kernels {
 /// Maximum number of streams that one gate can hold at a time.
 inline constexpr unsigned kMostHeld = 1024;
 
-/// State of a gate in pinned, mapped host memory that all GPUs access. Each closing has a ticket number, and the host
-/// opens the gate by setting `opened` to that. Each waiting kernel writes the ticket to a slot of its own, because not
+/// State of a gate in pinned, mapped host memory that all GPUs access. Each closing has a ticket number. The host opens
+/// the gate by setting `opened` to that number. Each waiting kernel writes the ticket to a slot of its own, because not
 /// every bus supports atomic increments of host memory. A kernel whose wait exceeds its timeout sets `timed_out`.
 struct GateFlags {
   std::uint32_t opened = 0;
