@@ -8,9 +8,9 @@
 // - A link shared by several GPUs (bridge, socket). It carries the demand up to a capacity and slows all payloads in
 //   proportion beyond it. The capacity of a direction falls with the demand in the other direction, from Capacity::in
 //   to Capacity::duplex_in at full opposite demand.
-// The demand of an operation on a shared link is the rate that the links of its own GPU allow. That a second shared
-// link may slow the operation further is ignored. So no link is ever overloaded, but if two shared links limit the same
-// operation, one of them is slightly underused.
+// The demand of an operation on a shared link is the rate that the links of its own GPU allow. The simulator ignores
+// that a second shared link may slow the operation further. So no link is ever overloaded, but if two shared links
+// limit the same operation, one of them is slightly underused.
 //
 // Between the end of an operation and the start of a dependent one on another engine lies a handover time
 // (set_handover). An engine that continues with another stream than before loses a stream switch time
@@ -45,7 +45,7 @@ enum class EngineId : std::size_t {
 enum class LinkId : std::size_t {};
 
 /// Traffic of an operation over a link, in bytes per second each way while the operation runs at full rate; 0: none. If
-/// the operation uses both directions, its payload time includes their mutual slowdown.
+/// the operation uses both directions, Operation::payload already includes their mutual slowdown.
 struct Use {
   LinkId link{};
   double in = 0;
@@ -63,9 +63,9 @@ struct Operation {
   double share = 1;              ///< part of an engine with Sharing::by_share that the operation occupies, in (0, 1]
   std::vector<Use> uses;         ///< links over which the payload moves
   double submitted = 0;          ///< virtual time of submission; the operation cannot start earlier
-  double preparation = 0;        ///< seconds of stream switching before the overhead, which no link slows; counts down
-  double overhead = 0;           ///< seconds on the engine before the payload; counts down while it runs
-  double payload = 0;            ///< seconds for the payload alone at full rate; counts down while it runs
+  double preparation = 0;        ///< remaining seconds of a stream switch before the overhead; links do not slow it
+  double overhead = 0;           ///< remaining seconds on the engine before the payload starts
+  double payload = 0;            ///< remaining seconds of the payload at full rate
   std::vector<std::shared_ptr<const Operation>> after;  ///< operations that must finish before this one starts
   std::function<void()> on_start;                       ///< called when the operation starts; reads its sources
   std::function<void()> on_finish;                      ///< called when the operation ends; writes its results
@@ -76,10 +76,11 @@ struct Operation {
   double started = 0;
   double finished = 0;
   double rate = 1;           ///< rate of the current phase, relative to full rate
-  std::uint64_t serial = 0;  ///< number in order of submission, which breaks ties
+  std::uint64_t serial = 0;  ///< number in order of add(); decides between equal submission times
   std::size_t unmet = 0;     ///< number of unfinished dependencies
   double handed_over = 0;    ///< earliest start: maximum of end plus handover time over all finished dependencies
-  /// For an operation without an engine: its predecessors' engines, each with the time at which the handover begins.
+  /// Only for an operation without an engine, such as an event: the engines on which the work before it ran, each with
+  /// the time from which the handover to the next engine counts.
   std::vector<std::pair<EngineId, double>> origins;
   mutable std::vector<Operation*> successors;  ///< operations that wait for this one; mutable, because `after` is const
 
@@ -120,9 +121,9 @@ class EventSimulator : NonCopyable {
   [[nodiscard]] EngineId add_engine(Sharing sharing);
   [[nodiscard]] LinkId add_link(const Duplex& duplex);
   [[nodiscard]] LinkId add_shared_link(const Capacity& capacity);
-  /// Seconds between the end of an operation on `from` and the start of a dependent one on `to`.
+  /// Sets the seconds between the end of an operation on `from` and the start of a dependent operation on `to`.
   void set_handover(EngineId from, EngineId to, double seconds);
-  /// Seconds that an engine loses when it continues with another stream.
+  /// Sets the seconds that an engine loses when its next operation is of another stream than its previous one.
   void set_stream_switch(EngineId engine, double seconds);
 
   [[nodiscard]] double now() const { return now_; }
@@ -178,8 +179,8 @@ class EventSimulator : NonCopyable {
   [[nodiscard]] double handover(EngineId from, EngineId to) const;
   void admit_arrivals();
   void start_ready();
-  /// Completes at once operations that need no engine and no time, such as a wait for a past event. Otherwise other
-  /// operations could occupy an engine before the successors of the completed ones compete for it.
+  /// Completes operations that need no engine and no time, such as a wait for a past event, before an engine starts its
+  /// next operation. So the successors of the completed operations compete for that engine, too.
   void pass_through();
   /// Returns the earliest submitted ready operation whose engine has room; nullptr if there is none.
   [[nodiscard]] Operation* next_to_start() const;

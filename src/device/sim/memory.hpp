@@ -42,7 +42,7 @@ class DeviceMemory {
   [[nodiscard]] std::size_t size() const { return pages_.size(); }
 
   void fill(std::size_t offset, std::size_t bytes, std::byte value);
-  /// Calls body, in order, for consecutive subranges: pages with one fill value, or pages that were written.
+  /// Calls `body`, in order, for each subrange whose pages have the same stored fill value or were all written.
   void for_each(std::size_t offset, std::size_t bytes, const SpanVisitor& body) const;
   /// Writes stored fill values to the pages of a range, so that they can be read directly.
   void write_out(std::size_t offset, std::size_t bytes);
@@ -111,8 +111,8 @@ class Memory {
   void unpin(const std::byte* data);
   /// Whether the copy's host range is pageable: ordinary memory that no single registration pins in full.
   [[nodiscard]] bool pageable(const Copy& copy) const;
-  /// Restricts data movement in the allocation `host` to part_of_payload(), which is returned, and gives it small
-  /// pages.
+  /// Restricts data movement in the allocation `host` to part_of_payload(), and gives the allocation small pages.
+  /// Returns the part.
   PayloadPart move_part_of(const HostView& host);
 
   void fill(std::byte* begin, std::size_t bytes, std::byte value);

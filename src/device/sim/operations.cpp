@@ -24,8 +24,8 @@ double share_of(const KernelCost& cost, const Profile& p) {
 }
 
 /// Returns the seconds of a kernel's work: the time of its slowest resource. In this rough model, the arithmetic rate
-/// is proportional to the multiprocessors that the kernel occupies, and a quarter of them saturates device memory.
-/// `sends`: peer traffic goes from this GPU's memory to another GPU.
+/// is proportional to the multiprocessors that the kernel occupies, and a quarter of all multiprocessors saturates
+/// device memory. `sends`: whether peer traffic goes from this GPU's memory to another GPU.
 double time_of(const KernelCost& cost, bool sends, const Profile& p) {
   const double share = share_of(cost, p);
   const double traffic = static_cast<double>(cost.bytes) / (p.kernel_traffic_rate * std::min(1.0, 4 * share));

@@ -11,9 +11,9 @@ namespace {
 const Profile kH200;
 
 /// Profile h100: one of two NVIDIA H100 80GB HBM3, driver 580, CUDA 13.0, in a virtual machine with 32 CPUs. Sources:
-/// `calibrate` (docs/results/h100-x2-calibrate.json.xz), and suite gpus for copies between the two GPUs and of both at
-/// once. All other numbers are the H200's. The overhead of pageable copies also is, because the measured times did not
-/// fit a straight line.
+/// `calibrate` (docs/results/h100-x2-calibrate.json.xz), and suite gpus for copies between the two GPUs and for copies
+/// by both GPUs at once. All other numbers are the H200's, including the overhead of pageable copies, because the times
+/// measured on the H100 did not fit a straight line.
 Profile h100(Profile profile) {
   profile.name = "h100";
   profile.description = "NVIDIA H100 SXM, PCIe Gen5 x16, two copy engines";
@@ -67,10 +67,10 @@ Profile with_one_copy_engine(Profile profile) {
 
 /// Returns a profile with two GPUs of the given one on one socket, in a virtual machine with 32 CPUs. Measured: copies
 /// between the GPUs by copy engines and by kernels, each way alone and both at once, with and without peer access; and
-/// the total host memory traffic of both GPUs, one way (socket_memory.in and out, barely less than twice one GPU) and
-/// both ways. socket_memory.duplex_in and duplex_out are fitted to the traffic both ways: with both GPUs copying both
-/// ways, the model gives H2D 68 GB/s (measured 60 to 68) and D2H 101 GB/s (measured 105), the limit of the GPUs' links.
-/// peer_event_cost and peer_copies = 1 are estimates.
+/// the total host memory traffic of both GPUs, one way (socket_memory.in and out, slightly less than twice that of one
+/// GPU) and both ways. socket_memory.duplex_in and duplex_out are fitted to the traffic both ways: if both GPUs copy
+/// both ways, the model gives H2D 68 GB/s (measured 60 to 68) and D2H 101 GB/s, the limit of the GPUs' links in the
+/// model (measured 105). peer_event_cost and peer_copies = 1 are estimates.
 Profile two_of(Profile profile) {
   profile.description = "two of the " + profile.name + " on one socket, with 18 NVLinks between them";
   profile.name += "-x2";

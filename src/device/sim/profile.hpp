@@ -46,8 +46,8 @@ struct Profile {
   double staged_peer_overhead = 16e-6;  ///< engine time per staged copy
   double kernel_peer_read_rate = 376.3e9;   ///< rate of a kernel that reads another GPU's memory
   double kernel_peer_write_rate = 370.6e9;  ///< rate of a kernel that writes another GPU's memory
-  double kernel_peer_read_duplex = 0.91;    ///< factor on top of peer_duplex_rate for kernels that read
-  double kernel_peer_write_duplex = 1;      ///< factor on top of peer_duplex_rate for kernels that write
+  double kernel_peer_read_duplex = 0.91;    ///< factor in addition to peer_duplex_rate, for kernels that read
+  double kernel_peer_write_duplex = 1;      ///< factor in addition to peer_duplex_rate, for kernels that write
   double peer_event_cost = 2e-6;            ///< additional delay until streams of another GPU see an event
 
   unsigned copy_engines = 2;  ///< 1 or 2; with 1, H2D and D2H copies take turns
@@ -72,8 +72,8 @@ struct Profile {
   double host_copy_rate = 10e9;      ///< rate of memcpy by one host thread
   double host_copy_rate_all = 60e9;  ///< rate of memcpy by all host threads together
   double host_read_rate = 12e9;      ///< rate of one host thread that reads memory and sums it
-  double register_call = 20e-6;      ///< host time to pin touched small pages in place, per call
-  double register_rate = 42e9;       ///< bytes pinned per second, on top of register_call
+  double register_call = 20e-6;      ///< fixed host time of a call that pins touched small pages in place
+  double register_rate = 42e9;       ///< bytes pinned per second after the fixed time register_call
   double unregister_call = 17e-6;
   double unregister_rate = 82e9;
 

@@ -105,7 +105,7 @@ constexpr Codec kBandwidth = within(kNumber, "bytes per second from 1e3 to 1e18"
 
 // --- Named numbers --------------------------------------------------------------------------------------------------
 
-/// Codec of an object that allows only known names: `require` refuses others, `known_names` lists all for the schema.
+/// Codec of an object with known names only: `require` refuses unknown names, `known_names` lists all for the schema.
 template <const Codec& entries, void (*require)(Reader&, std::string_view), std::vector<Known> (*known_names)()>
 constexpr Codec kOfKnownNames{.expected = entries.expected,
                               .is_object = true,

@@ -34,7 +34,7 @@ class Recorder : NonCopyable {
  public:
   /// `profile` is the name or path that the user gave. Write errors are ignored.
   Recorder(const RecordingRequest& request, const SimHost& host, std::string_view profile);
-  /// Drops unfinished operations, like the recording of any process that exits.
+  /// Omits operations that have not finished, as the recording of a real process does when the process exits.
   ~Recorder();
 
   void add_device(unsigned number, const Environment::Gpu& gpu);

@@ -49,9 +49,9 @@ class SimHost final : public HostRuntime {
   /// Blocks the running thread until the operations have finished.
   void wait_for(const OperationPtr& operation) { wait_for(std::vector{operation}); }
   void wait_for(const std::vector<OperationPtr>& operations);
-  /// Blocks the running thread until the GPU is idle.
+  /// Blocks the running thread until all simulated GPUs are idle.
   void wait_for_all();
-  /// Advances the simulated GPU to the running thread's time.
+  /// Advances the simulated GPUs to the running thread's time.
   void catch_up();
   /// Runs a host function that a stream calls. Meanwhile, now() returns the GPU's time.
   void call(HostCall& function);
@@ -73,8 +73,8 @@ class SimHost final : public HostRuntime {
 
   /// Number of threads that do host work at the running thread's time, including the running thread.
   [[nodiscard]] std::size_t working() const;
-  /// Returns the next thread to run: the one with the earliest clock. If other threads wait, the GPU is first simulated
-  /// up to that time, because one of them may become ready earlier.
+  /// Returns the next thread to run: the one with the earliest clock. If other threads wait, first advances the GPUs to
+  /// the time of that clock, because a waiting thread may become ready earlier.
   Thread& due();
   void wake_ready_threads();
   [[nodiscard]] Thread* furthest_behind() const;
@@ -98,7 +98,7 @@ class SimHost final : public HostRuntime {
   bool in_call_ = false;
   Randomness work_;
   Randomness waking_;
-  std::exception_ptr error_;  // error of the simulation at the end of a thread; the next thread rethrows it
+  std::exception_ptr error_;  // simulation error at the end of a thread; the main thread rethrows it
 };
 
 }  // namespace xferbench::sim

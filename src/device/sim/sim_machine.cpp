@@ -211,7 +211,6 @@ void SimDevice::set_peer_access(Device& peer, bool on) {
   operations_.grant_access(peer.number(), on);
 }
 
-// Both pinning and unpinning take host time.
 Registration SimDevice::register_host(const HostView& memory) {
   const RecordedCall recorded(sim_.recorder.get(), "cudaHostRegister");
   const Profile& p = sim_.profile;

@@ -266,7 +266,7 @@ void SimStream::refuse_in_capture(const char* what) const {
   if (place_.capture) throw DeviceError(what, "it cannot be captured into a graph");
 }
 
-/// Waiting for an event of a capture makes this stream join the capture, or adds a dependency within it.
+/// Waiting for an event of a capture makes this stream join the capture, unless it has joined, and adds dependencies.
 void SimStream::wait_in_capture(const SimEvent& event) {
   const CapturePlace& there = event.place();
   sim_.host.advance(profile_.event_call);
@@ -348,7 +348,7 @@ void SimGate::close(StreamImpl& stream) {
 }
 
 bool SimGate::wait_until_held(double timeout) {
-  const auto patience_over = std::make_shared<Operation>();  // ends at the timeout, so that the clock stops there
+  const auto patience_over = std::make_shared<Operation>();  // so that the simulation has a step at the timeout
   patience_over->submitted = sim_.host.now();
   patience_over->overhead = timeout;
   sim_.events.add(patience_over);

@@ -47,7 +47,7 @@ struct SimGraph final : GraphImpl {
   SimGraph(Device& device, std::shared_ptr<const Capture> what) : GraphImpl(device), captured(std::move(what)) {}
 
   std::shared_ptr<const Capture> captured;
-  OperationPtr end;  ///< end of the last replay, for which the next replay of the graph waits
+  OperationPtr end;  ///< operation that ends with the latest replay; the next replay waits for it
 };
 
 // --- Events ---------------------------------------------------------------------------------------------------------
@@ -61,14 +61,14 @@ class SimEvent : public EventImpl {
   [[nodiscard]] double seconds_since(const EventImpl& earlier) const override;
 
   [[nodiscard]] bool timed() const { return timed_; }
-  /// The operation that recorded the event, or place() in a capture. Both are empty until the event is recorded.
+  /// The operation that recorded the event; null in a capture, which sets place(), and before the event is recorded.
   [[nodiscard]] const OperationPtr& operation() const { return operation_; }
   [[nodiscard]] const CapturePlace& place() const { return place_; }
   void recorded_by(OperationPtr operation) { operation_ = std::move(operation), place_ = {}; }
   void recorded_at(const CapturePlace& place) { operation_ = nullptr, place_ = place; }
 
  private:
-  /// Throws DeviceError if the event was recorded in a capture.
+  /// Returns operation(). Throws a DeviceError that names `what` if the event was recorded in a capture.
   const OperationPtr& outside_captures(const char* what) const;
   /// Virtual time of the event, in seconds. Throws DeviceError if the event has no time.
   [[nodiscard]] double moment() const;

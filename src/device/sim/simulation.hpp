@@ -18,7 +18,7 @@
 
 namespace xferbench::sim {
 
-/// Records timelines of the simulated machine, whose times are exact.
+/// Records timelines of the simulated machine. The recorded times are exact.
 class SimTracer final : public Tracer {
  public:
   SimTracer(SimHost& host, const std::unique_ptr<Recorder>& recorder) : host_(host), recorder_(recorder) {}
