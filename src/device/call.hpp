@@ -63,7 +63,7 @@ enum class CallKind : unsigned char {
   measure_clock,
   start_trace,
   stop_trace,
-  // Calls of owners' destructors.
+  // Calls in the destructors of memory, streams and other resources.
   free,
   destroy,
 };
@@ -119,14 +119,14 @@ constexpr bool may_throw(CallKind kind) {
   return kind != CallKind::free && kind != CallKind::destroy && kind != CallKind::usable && kind != CallKind::health;
 }
 
-/// Whether the return of such a call shows that submitted work has progressed or finished.
+/// Whether the return of a call of this kind shows that submitted work has progressed or finished.
 constexpr bool waits_for_work(CallKind kind) {
   return kind == CallKind::synchronize_stream || kind == CallKind::synchronize_event || kind == CallKind::query_event ||
          kind == CallKind::synchronize_device || kind == CallKind::copy_blocking || kind == CallKind::usable ||
          kind == CallKind::start_trace || kind == CallKind::stop_trace;
 }
 
-/// Whether the call only submits work, so that DeviceCall::expected is the stream's time and not the call's.
+/// Whether calls of this kind only submit work. DeviceCall::expected is then the work's duration, not the call's.
 constexpr bool submits_work(CallKind kind) {
   return kind == CallKind::copy || kind == CallKind::copy_batch || kind == CallKind::fill || kind == CallKind::launch ||
          kind == CallKind::prefetch || kind == CallKind::replay;
@@ -136,7 +136,7 @@ constexpr bool submits_work(CallKind kind) {
 /// wrappers that the program uses.
 struct DeviceCall {
   CallKind kind{};
-  /// Upper bound of the work's duration, in seconds, from rates that any machine reaches; 0 if negligible.
+  /// Upper bound for the duration of the work that the call does or submits, in seconds; 0 if negligible.
   double expected = 0;
   std::span<const Copy> copies{};
   const Kernel* kernel = nullptr;
@@ -153,7 +153,7 @@ class CallObserver : NonCopyable {
   /// Called before a device call. May throw if may_throw(call.kind); then the device call and leave() are skipped. If
   /// it throws a DeviceError for CallKind::usable, usable() returns false.
   virtual void enter(const DeviceCall& call) = 0;
-  /// Called after a CallKind::copy was submitted to a stream, before leave(). May throw like the copy itself.
+  /// Called after a CallKind::copy was submitted to a stream, before leave(). May throw what the copy may throw.
   virtual void submitted(const DeviceCall&) {}
   /// Called after the call has returned or thrown. `progress` is false if an event query found the event unfinished.
   virtual void leave(const DeviceCall& call, bool progress) noexcept = 0;
@@ -162,7 +162,7 @@ class CallObserver : NonCopyable {
   virtual void adjust(Capabilities&) const {}
   virtual void adjust(Health&) {}
   virtual void adjust(std::optional<LinkBytes>&) {}
-  /// Decides whether a simulated machine really moves data; `asked` is the caller's choice.
+  /// Returns whether a simulated machine really moves data. `asked`: argument of Machine::set_data_movement().
   virtual bool moves_data(bool asked) { return asked; }
 };
 

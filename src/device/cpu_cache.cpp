@@ -36,7 +36,7 @@ bool can_stream_stores() { return kX86; }
 
 void flush_from_cache([[maybe_unused]] std::span<const std::byte> range) {
 #if defined(__x86_64__)
-  // clflush belongs to SSE2, which every x86-64 CPU has. Flushes of one thread may overlap; the fences order them.
+  // clflush belongs to SSE2, which every x86-64 CPU has. The fences order the flushes with all other memory accesses.
   _mm_mfence();
   for (std::size_t i = 0; i < range.size(); i += kLine) _mm_clflush(range.data() + i);
   if (!range.empty()) _mm_clflush(&range.back());

@@ -18,8 +18,8 @@ namespace xferbench {
 class HostRuntime;
 class Machine;
 
-/// One GPU. Every operation throws DeviceError, naming itself, unless stated otherwise. Streams, events, graphs and
-/// memory must not outlive the device that created them.
+/// One GPU. An operation that fails throws a DeviceError that names the operation, unless stated otherwise. Streams,
+/// events, graphs and memory must not outlive the device that created them.
 class Device : NonCopyable {
  public:
   Device(Machine& machine, std::size_t number) : machine_(machine), number_(number) {}
@@ -35,11 +35,11 @@ class Device : NonCopyable {
   /// Returns false once an error has destroyed the context. The device can then run nothing more in this process.
   [[nodiscard]] virtual bool usable() noexcept = 0;
   /// Returns the current health, and the driver's reports (such as Xid errors) since the previous call. Takes up to a
-  /// few milliseconds, so keep it out of timed regions. Empty where unknown, as on a simulated device.
+  /// few milliseconds, so do not call it in timed regions. Unknown values are empty. On a simulated device, all are.
   [[nodiscard]] virtual Health health() noexcept { return {}; }
   /// Returns the current clocks that the driver reports; empty where unknown. Takes as long as health().
   [[nodiscard]] virtual Clocks clocks() noexcept { return {}; }
-  /// Returns the bytes that the PCIe link has carried. As slow as health(), but leaves the driver's reports unread.
+  /// Returns the bytes that the PCIe link has carried each way. As slow as health(), but consumes no driver reports.
   [[nodiscard]] virtual std::optional<LinkBytes> link_bytes() noexcept { return {}; }
 
   [[nodiscard]] virtual Stream make_stream(StreamKind kind) = 0;
@@ -56,11 +56,11 @@ class Device : NonCopyable {
   /// computes only the returned part, which saves gigabytes of host work.
   virtual PayloadPart payload_part(const HostView& /*host*/) { return {}; }
   /// Enables or disables access of this device's kernels and copy engines to the memory of `peer`, a device of the same
-  /// machine. It is initially off; setting the current state again is no error. Without access, copies between the two
-  /// are staged through the host. Call only while both devices are idle. Throws DeviceError if the link does not permit
-  /// peer access (Environment::PeerLink::access).
+  /// machine. Access is initially off; setting the current state again is no error. Without access, copies between both
+  /// devices are staged through the host. Call only while both devices are idle. Throws DeviceError if the link does
+  /// not permit peer access (Environment::PeerLink::access).
   virtual void set_peer_access(Device& peer, bool on) = 0;
-  /// Pins host memory in place. `memory` must outlive the registration. Throws DeviceError if it is already pinned.
+  /// Pins host memory in place. `memory` must outlive the registration. Throws DeviceError if the memory is pinned.
   [[nodiscard]] virtual Registration register_host(const HostView& memory) = 0;
 
   /// Copies by the synchronous API (cudaMemcpy), so that scenarios can measure it. The copy runs in the legacy default

@@ -57,7 +57,7 @@ class MemoryFromNode : NonCopyable {
 };
 
 /// Returns the bytes available without swapping on the nodes that the calling thread's memory is bound to; nothing if
-/// it is not bound or the system does not report it.
+/// that memory is not bound to nodes, or if the system does not report the bytes.
 std::optional<std::uint64_t> available_bound_memory();
 
 /// Returns a short text: the number of NUMA nodes, or that memory cannot be bound to them here.
@@ -67,7 +67,7 @@ std::string describe_numa();
 Environment::Host describe_host();
 
 /// Returns the bytes of host memory available without swapping, within this process's control group and the NUMA nodes
-/// that the calling thread is bound to; nothing where the system does not report it.
+/// that the calling thread's memory is bound to; nothing if the system does not report the bytes.
 std::optional<std::uint64_t> available_host_memory();
 
 }  // namespace xferbench

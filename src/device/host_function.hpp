@@ -71,7 +71,7 @@ class HostFunction : NonCopyable {
     call_->abandoned_ = true;
   }
 
-  /// Throws the body's exception or the stream's error, once. Call this after synchronizing the stream.
+  /// Throws the body's exception or the stream's error, if any, and clears it. Call after synchronizing the stream.
   void rethrow() {
     const std::lock_guard lock(call_->mutex_);
     if (call_->error_) std::rethrow_exception(std::exchange(call_->error_, nullptr));

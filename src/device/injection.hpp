@@ -18,8 +18,8 @@ struct InjectedFault {
     lose,  ///< this and all later calls of the device throw, and usable() is false; a stream call on a real GPU
            ///< enqueues a kernel with an invalid memory access before its work
     die,   ///< the process is killed at once, as by kill -9
-    flip,  ///< a copy delivers one wrong bit; if it moves no data (timed passes of a simulated machine), the next copy
-           ///< that moves data does
+    flip,  ///< the copy delivers one wrong bit; if it moves no data (timed passes of a simulated machine), the fault
+           ///< hits the next copy that moves data
   };
   Effect effect{};
   std::optional<CallKind> kind{};  ///< kind of calls to count; empty: all calls that may throw

@@ -85,13 +85,13 @@ struct Interception {
   std::atomic<bool> capturing{false};
   std::atomic<double> captured{0};  // expected duration, in seconds, of the graph that is being captured
 
-  /// During a capture, adds to the graph's expected duration: captured work runs when the graph is replayed.
+  /// During a capture, adds the work's expected duration to the graph's, because the work runs at each replay.
   void submitted(double seconds) {
     if (capturing.load(std::memory_order_relaxed)) captured.fetch_add(seconds, std::memory_order_relaxed);
   }
 };
 
-/// Destroys the resource of `owner` and reports this as one call, because the destruction may wait for the device.
+/// Destroys the resource of `owner` and reports a call to `observer`, because destroying may wait for the device.
 template <class Owner>
 void give_back(CallObserver& observer, Owner& owner, CallKind kind = CallKind::destroy, double seconds = 0) noexcept {
   const CallScope scope(observer, kind, nullptr, seconds);
@@ -420,7 +420,6 @@ class RequestedFault final : public FaultInjector {
 
 }  // namespace
 
-// The fault is injected below the wrapper for the observer, so that the observer sees its effects.
 std::unique_ptr<Machine> with_fault(std::unique_ptr<Machine> machine, const InjectedFault& fault,
                                     const char* asked_by) {
   auto asked_for = std::make_unique<RequestedFault>(fault, *machine, asked_by);
@@ -428,6 +427,7 @@ std::unique_ptr<Machine> with_fault(std::unique_ptr<Machine> machine, const Inje
   return std::make_unique<InterceptedMachine>(std::move(machine), observer, std::move(asked_for));
 }
 
+// The machine is first wrapped for the fault and then for `observer`, so that `observer` sees the fault's effects.
 std::unique_ptr<Machine> intercept(std::unique_ptr<Machine> machine, CallObserver& observer) {
   if (const auto fault = fault_from_environment()) machine = with_fault(std::move(machine), *fault, kInjectVariable);
   return std::make_unique<InterceptedMachine>(std::move(machine), observer);

@@ -46,13 +46,13 @@ class Kernel {
   virtual void compute(std::span<std::byte> result) const = 0;
 
   /// Returns the inputs of an element-wise kernel; empty for other kernels. Each output value depends only on the
-  /// inputs at its position, and is 0xFF bytes (a NaN) if the first input is. So parts of the output can be computed.
+  /// inputs at its position, and is 0xFF bytes (a NaN) if the first input is. So compute_part() can compute a part.
   [[nodiscard]] virtual std::vector<std::span<const std::byte>> inputs_by_position() const { return {}; }
   /// Like compute(), for the part of output() that begins at byte `offset`. Offset and size are multiples of 4 except
   /// at the end. Only for kernels with inputs_by_position().
   virtual void compute_part(std::size_t /*offset*/, std::span<std::byte> /*result*/) const {}
 
-  /// Returns the memory that a kernel without inputs_by_position() reads; nothing if it may read any memory.
+  /// Returns the memory that a kernel without inputs_by_position() reads; std::nullopt if it may read any memory.
   [[nodiscard]] virtual std::optional<std::vector<std::span<const std::byte>>> reads() const { return std::nullopt; }
 
   /// Returns a copy that owns the launch's arguments, but not the memory to which they point.

@@ -43,7 +43,7 @@ std::string without_comments(std::string_view ptx) {
 }
 
 /// Returns the text between the parentheses after the kernel's name; empty if a kernel without parameters has no
-/// parentheses. Returns nothing if the PTX does not contain the kernel.
+/// parentheses. Returns std::nullopt if the PTX does not contain the kernel.
 std::optional<std::string_view> parameter_list(std::string_view ptx, std::string_view name) {
   constexpr std::string_view kEntry = ".entry";
   for (std::size_t at = ptx.find(kEntry); at != std::string_view::npos; at = ptx.find(kEntry, at + 1)) {

@@ -1,5 +1,5 @@
-// Checks a user's compiled kernel before a device loads it. Drivers get neither the code's length nor the number of
-// launch arguments, so a truncated file or a wrong signature would read out of bounds. Pure functions.
+// Checks a user's compiled kernel before a device loads it. The driver gets neither the code's length nor the number of
+// launch arguments. So it would read out of bounds for a truncated file or a wrong signature. Pure functions.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace xferbench {
 
-/// Throws DeviceError unless the content, which is already compiled, is complete PTX or a complete cubin or fat binary.
+/// Throws DeviceError unless the source's content, already compiled, is PTX, a complete cubin or a complete fat binary.
 void require_whole(const KernelSource& source);
 
 /// Returns the required declaration of the kernel, in a text that begins with "it must be declared as".

@@ -24,7 +24,7 @@ struct ModelledRank {
   struct Network {
     std::optional<Way> within{};        ///< messages between ranks of one node
     std::optional<Way> between{};       ///< messages between nodes
-    std::optional<double> overhead{};   ///< seconds of host time to start an operation
+    std::optional<double> overhead{};   ///< seconds of host time to start a message or a collective operation
     std::optional<double> jitter{};     ///< mean of the random addition to each latency, as a fraction of the latency
     std::optional<double> asymmetry{};  ///< fraction by which messages to lower ranks take longer than to higher ones
     friend bool operator==(const Network&, const Network&) = default;

@@ -75,7 +75,7 @@ class OneProgram : NonCopyable {
   ~OneProgram() {
     try {
       static_cast<void>(nvrtc_.call("nvrtcDestroyProgram", &program_));
-    } catch (const DeviceError&) {  // then the program leaks
+    } catch (const DeviceError&) {  // the NVRTC program leaks
     }
   }
   [[nodiscard]] Program get() const { return program_; }

@@ -31,7 +31,7 @@ Pages::Pages(std::size_t bytes, PageSize size) {
 }
 
 void Pages::prefer(PageSize size) {
-  // This is only advice. huge_page_fraction() tells whether the kernel followed it.
+  // madvise() only gives advice. huge_page_fraction() tells whether the kernel followed the advice.
   if (size == PageSize::usual) return;
   const int advice = size == PageSize::huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE;
   static_cast<void>(madvise(mapped_.get(), mapped_.get_deleter().bytes, advice));

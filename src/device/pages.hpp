@@ -18,7 +18,7 @@ enum class PageSize {
 class Pages {
  public:
   Pages() = default;
-  /// For PageSize::huge, the memory begins at a huge-page boundary. Throws std::bad_alloc.
+  /// For PageSize::huge and at least 2 MiB, the memory begins at a huge-page boundary. Throws std::bad_alloc.
   explicit Pages(std::size_t bytes, PageSize size = PageSize::huge);
 
   /// Chooses the page size for pages that are not touched yet.

@@ -74,8 +74,8 @@ class StreamImpl : public DeviceResource {
 };
 
 /// A stream. All operations except synchronize() are asynchronous, unless CUDA itself blocks the host, as it does for
-/// copies of pageable memory. Every operation throws DeviceError, naming itself. The virtual call costs nanoseconds,
-/// the submission microseconds.
+/// copies of pageable memory. An operation that fails throws a DeviceError that names the operation. The virtual call
+/// costs nanoseconds, the submission to CUDA microseconds.
 class StreamView : public View<StreamImpl> {
  public:
   using View::View;
@@ -130,11 +130,11 @@ class GateView : public View<GateImpl> {
  public:
   using View::View;
 
-  /// Work enqueued to `stream` after this call waits for open(). One gate can hold streams of several devices. Closing
-  /// an open gate arms it again.
+  /// Work enqueued to `stream` after this call waits for open(). One gate can hold streams of several devices. An
+  /// opened gate can be closed again.
   void close(StreamView stream) const { impl().close(stream.impl()); }
-  /// Waits until every closed stream has reached the gate, so that open() releases all of them at once. Returns false
-  /// after `timeout` seconds of the host's clock.
+  /// Waits until every stream passed to close() has reached the gate, so that open() releases all of them at once.
+  /// Returns false after `timeout` seconds of the host's clock.
   [[nodiscard]] bool wait_until_held(double timeout) const { return impl().wait_until_held(timeout); }
   /// Releases all streams. No effect if the gate holds none.
   void open() const noexcept { impl().open(); }

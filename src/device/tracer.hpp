@@ -29,8 +29,8 @@ class Tracer : NonCopyable {
  public:
   virtual ~Tracer() = default;
 
-  /// Waits for the devices, then records everything enqueued and the calls that enqueue it. Recording slows the work,
-  /// so never record while taking samples.
+  /// Waits until the devices are idle, then records all operations that are enqueued and the calls that enqueue them.
+  /// Recording slows the work, so never record while taking samples.
   virtual void start() = 0;
   /// Waits for the devices and ends the recording. The returned trace leaves out gates, stamps and clock probes.
   [[nodiscard]] virtual Trace stop() = 0;

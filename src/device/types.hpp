@@ -115,8 +115,8 @@ struct ClockRelation {
   std::uint64_t stamp = 0;
   double host = 0;
   double uncertainty = 0;
-  /// Returns the host time, in seconds, of a time stamp taken close to this measurement. (Seconds of the timer itself
-  /// would lose precision in a double.)
+  /// Returns the host time, in seconds, of a time stamp taken close to this measurement. Subtracts the stamps as
+  /// integers, because a double cannot hold them exactly.
   [[nodiscard]] double host_time(std::uint64_t other) const {
     return host + 1e-9 * static_cast<double>(static_cast<std::int64_t>(other - stamp));
   }
