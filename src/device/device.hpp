@@ -46,7 +46,7 @@ class Device : NonCopyable {
   [[nodiscard]] virtual Event make_event(EventKind kind) = 0;
 
   [[nodiscard]] virtual DeviceBuffer allocate_device(std::size_t bytes) = 0;
-  /// Allocates host memory for this device: on this GPU's NUMA node, if the opened GPUs are on different nodes.
+  /// Allocates host memory. If NumaPolicy is local and the GPUs are on different nodes, it is on this GPU's NUMA node.
   [[nodiscard]] virtual HostBuffer allocate_host(std::size_t bytes, HostMemory kind, Prefault faults) = 0;
   [[nodiscard]] HostBuffer allocate_host(std::size_t bytes, HostMemory kind) {
     return allocate_host(bytes, kind, Prefault::yes);

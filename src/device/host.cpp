@@ -60,7 +60,7 @@ std::string cpu_model() {
 std::uint64_t read_number(const path& file_path) {
   std::ifstream file(file_path);
   std::uint64_t number = 0;
-  return file >> number ? number : 0;  // "max" and missing files mean no limit
+  return file >> number ? number : 0;  // "max" or a missing file gives 0, which means no limit
 }
 
 /// Returns the bytes that the control group (version 2) still allows; the largest number if it sets no limit.

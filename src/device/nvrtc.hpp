@@ -13,7 +13,7 @@ namespace xferbench {
 std::vector<std::string> nvrtc_paths();
 
 /// Summarizes up to five errors of an NVRTC log in one line: for each the line number, message and source line, and the
-/// file if it is an included one.
+/// name of the file if the error is in an included file.
 std::string compile_errors(std::string_view log, const KernelSource& source);
 
 /// Compiles for `source.arch`, which must not be empty. Returns a cubin for a real architecture (sm_90), PTX for a

@@ -32,7 +32,7 @@ class Tracer : NonCopyable {
   /// Waits until the devices are idle, then records all operations that are enqueued and the calls that enqueue them.
   /// Recording slows the work, so never record while taking samples.
   virtual void start() = 0;
-  /// Waits for the devices and ends the recording. The returned trace leaves out gates, stamps and clock probes.
+  /// Waits until the devices are idle and ends the recording. The trace leaves out gates, stamps and clock probes.
   [[nodiscard]] virtual Trace stop() = 0;
 
   /// Begins or ends an NVTX range of the calling thread. Ranges nest. No effect without a profiler. `name` is copied.

@@ -32,7 +32,7 @@ inline constexpr std::array<std::string_view, 10> kHostMemoryNames{
     "mapped",   "write-combined", "registered",    "registered-huge", "managed"};
 
 constexpr std::string_view to_text(HostMemory kind) { return kHostMemoryNames[static_cast<std::size_t>(kind)]; }
-/// Returns the kind of this name. Throws std::logic_error for an unknown name, a mistake in a scenario's axis.
+/// Returns the kind with this name. An unknown name is an error in a scenario's axis and throws std::logic_error.
 inline HostMemory host_memory(std::string_view name) {
   const auto found = std::ranges::find(kHostMemoryNames, name);
   if (found == kHostMemoryNames.end()) throw std::logic_error("there is no host memory named " + std::string(name));

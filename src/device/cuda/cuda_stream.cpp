@@ -276,7 +276,7 @@ void CudaStream::copy_batch(std::span<const Copy> copies) {
                                                   &attributes, &first, 1, stream_);
 #else
   std::vector<void*> writable_sources;
-  for (const void* source : sources) writable_sources.push_back(const_cast<void*>(source));  // NOLINT: CUDA 12's type
+  for (const void* source : sources) writable_sources.push_back(const_cast<void*>(source));  // NOLINT: void* in CUDA 12
   std::size_t failed = 0;
   const cudaError_t status = cudaMemcpyBatchAsync(destinations.data(), writable_sources.data(), sizes.data(),
                                                   copies.size(), &attributes, &first, 1, &failed, stream_);

@@ -172,7 +172,7 @@ class EventSimulator : NonCopyable {
     double asked_out = 0;
   };
 
-  /// Called at the submission time and when the last dependency finishes. If both are past, queues the operation on its
+  /// Called at the submission time and when the last dependency finishes. The later call queues the operation on its
   /// engine, at once or when its handover ends.
   void arrive(Operation& operation);
   void follow(Operation& operation, const Operation& before) const;
@@ -189,12 +189,12 @@ class EventSimulator : NonCopyable {
   void start(Operation& operation);
   /// Sets the rates of all running operations from the current link loads.
   void weigh();
-  /// rate_of_own_links() is the rate that the links of single GPUs allow, relative to full rate; rate_of_shared_links()
-  /// is the factor by which shared links reduce it.
+  /// rate_of_own_links() returns the rate that the links of single GPUs allow, as a fraction of full rate;
+  /// rate_of_shared_links() returns the factor by which shared links reduce that rate.
   [[nodiscard]] double rate_of_own_links(const Operation& operation);
   [[nodiscard]] double rate_of_shared_links(const Operation& operation);
   [[nodiscard]] Link& link_of(const Use& use) { return links_[static_cast<std::size_t>(use.link)]; }
-  /// Returns when the current phase of a running operation ends, if nothing changes before.
+  /// Returns the time at which the current phase of a running operation ends if its rate does not change.
   [[nodiscard]] double phase_end(Operation& operation) const;
   void finish(Operation& operation);
 

@@ -44,9 +44,9 @@ class DeviceMemory {
   void fill(std::size_t offset, std::size_t bytes, std::byte value);
   /// Calls `body`, in order, for each subrange whose pages have the same stored fill value or were all written.
   void for_each(std::size_t offset, std::size_t bytes, const SpanVisitor& body) const;
-  /// Writes stored fill values to the pages of a range, so that they can be read directly.
+  /// Writes stored fill values to the pages of a range, so that the pages can be read directly.
   void write_out(std::size_t offset, std::size_t bytes);
-  /// Prepares a range to be overwritten. Stored fill values are written only to pages that it covers in part.
+  /// Prepares a range to be overwritten. Stored fill values are written only to pages that the range covers in part.
   void prepare_to_write(std::size_t offset, std::size_t bytes);
 
  private:
@@ -84,7 +84,7 @@ class InFlight : NonCopyable {
     std::size_t bytes;
     std::optional<std::byte> value;  // value of all bytes; empty: the bytes are in pages_, in order
   };
-  /// Makes pages_ large enough for all pieces without a value, and returns its start.
+  /// Makes pages_ large enough for all pieces without a value, and returns the start of pages_.
   std::byte* make_room();
 
   PagePool& pool_;

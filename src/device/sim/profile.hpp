@@ -85,7 +85,7 @@ struct Profile {
   double kernel_h2d_rate = 51.35e9;     ///< rate of a kernel that reads host memory
   double kernel_d2h_rate = 52.6e9;      ///< rate of a kernel that writes host memory
   double kernel_link_overhead = 12e-6;  ///< additional engine time of a kernel that accesses host memory
-  double kernel_duplex_ratio = 0.814;   ///< rate of each direction while both are used, relative to one alone
+  double kernel_duplex_ratio = 0.814;   ///< rate of each direction while a kernel uses both, relative to its rate alone
 
   // Handover times, from the end of an operation to the start of a dependent one on another engine.
   double copy_to_kernel = 3.5e-6;

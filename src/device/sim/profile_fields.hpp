@@ -15,7 +15,7 @@ namespace xferbench::sim {
 enum class Part {
   link,         ///< rates between the GPU and its host
   gpu,          ///< the GPU's internal rates
-  host_memory,  ///< host memory, as seen by host copies and by GPU links
+  host_memory,  ///< rates of host memory, for copies by the host and over the GPUs' links
   nvlink,       ///< rates from GPU to GPU
 };
 constexpr auto texts_of(Part) { return std::to_array<std::string_view>({"link", "gpu", "host_memory", "nvlink"}); }

@@ -155,7 +155,7 @@ constexpr Codec kFieldNumber{
     .give = number_given};
 constexpr const Codec& kFieldNumbers = kEntriesOf<Named, &Named::name, kFieldNumber>;
 
-/// Reports an unknown field. The message suggests similar names, because there are too many to list.
+/// Reports an unknown field. The message suggests similar names, because there are too many fields to list.
 void require_field(Reader& in, std::string_view name) {
   if (find_profile_field(name) != nullptr) return;
   std::vector<std::string> known;

@@ -31,7 +31,7 @@ class Randomness {
   double uniform();  // in (0, 1]
 
   Variation variation_;
-  std::mt19937_64 engine_;  // its output is defined by the standard, unlike that of the standard's distributions
+  std::mt19937_64 engine_;  // the C++ standard defines its output, but not the output of distributions
 };
 
 }  // namespace xferbench::sim

@@ -24,9 +24,9 @@ class Wiring {
   /// Adds the links to `events`. `gpus` are the numbers of the opened GPUs in the profile.
   Wiring(const Profile& profile, std::span<const int> gpus, EventSimulator& events);
 
-  /// Socket of a GPU that is given by its number in the profile.
+  /// Returns the CPU socket of the profile's GPU number `gpu`.
   static std::size_t socket_of(const Profile& profile, int gpu);
-  /// Socket of a GPU that is given by its index among the opened ones.
+  /// Returns the CPU socket of the opened GPU with index `gpu`.
   [[nodiscard]] std::size_t socket_of(std::size_t gpu) const { return gpus_[gpu].socket; }
 
   /// Returns the links that traffic between a GPU and the memory of a socket uses.
