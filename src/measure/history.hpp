@@ -17,7 +17,7 @@ SamplingPolicy share_of(const SamplingPolicy& wanted, std::size_t turns);
 /// Results of each sample() call of a case over all turns. All turns must make the same calls in the same order.
 class SampleHistory {
  public:
-  /// `ci`: target relative half-width of the interval from the samples of all turns together.
+  /// `ci`: target for the half-width of the interval over the samples of all turns, relative to the median.
   explicit SampleHistory(double ci) : ci_(ci) {}
 
   void begin_turn() { next_ = 0; }

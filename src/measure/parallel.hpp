@@ -10,7 +10,7 @@
 namespace xferbench {
 
 /// Calls body(begin, end) for disjoint parts of [0, count) on up to 16 threads and waits for all of them. Each part has
-/// at least `grain` elements. If no thread can be created, the calling thread does the rest. `body` must not throw.
+/// at least `grain` elements. If thread creation fails, the caller runs the remaining parts. `body` must not throw.
 template <class Body>
 void parallel_for(std::size_t count, std::size_t grain, const Body& body) {
   const std::size_t most = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, 16);

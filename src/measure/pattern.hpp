@@ -31,12 +31,12 @@ constexpr std::uint32_t noise(std::uint64_t seed, std::uint64_t index) {
   return x ^ (x >> 16);
 }
 
-/// An integer in [1, 2^22] as a float. Adding an integer up to 2^22 to it is exact, so results of kernels are exact.
+/// Returns a pseudo-random integer in [1, 2^22] as a float. Adding an integer up to 2^22 to it causes no rounding.
 constexpr float element(std::uint64_t seed, std::uint64_t index) {
   return static_cast<float>(1U + (noise(seed, index) >> 10));
 }
 
-/// An integer in [1, 2^9], exact in half precision even after doubling.
+/// Returns a pseudo-random integer in [1, 2^9] as a float. Half precision represents it and its double exactly.
 constexpr float small_element(std::uint64_t seed, std::uint64_t index) {
   return static_cast<float>(1U + (noise(seed, index) >> 23));
 }
@@ -47,7 +47,7 @@ constexpr float small_element(std::uint64_t seed, std::uint64_t index) {
 void fill_bytes(std::span<std::byte> bytes, std::uint64_t seed, const PayloadPart& part = {});
 void fill_elements(std::span<float> elements, std::uint64_t seed, const PayloadPart& part = {});
 void poison(std::span<std::byte> bytes, const PayloadPart& part = {});
-/// Poisons only `bytes` bytes from `offset` on.
+/// Sets `bytes` bytes of the payload, from byte `offset` on, to kPoison.
 void poison_range(std::span<std::byte> payload, std::size_t offset, std::size_t bytes, const PayloadPart& part);
 
 /// The first difference between expected and actual memory contents.
@@ -55,24 +55,24 @@ struct Mismatch {
   std::size_t offset = 0;  ///< byte offset of the first difference
   std::string expected;
   std::string found;
-  /// For example "wrong result at byte offset 4096: expected 0x12, found 0xff".
+  /// Returns for example "wrong result at byte offset 4096: expected 0x12, found 0xff".
   [[nodiscard]] std::string describe() const;
 };
 
-/// Throws VerificationError with the prefix `what` if there is a mismatch.
+/// Throws VerificationError if `wrong` has a value. The error message begins with `what`.
 void require(const std::optional<Mismatch>& wrong, std::string_view what);
 
-/// Returns the first difference from what fill_bytes() writes for the same seed; nothing if there is none.
+/// Returns the first byte that differs from the output of fill_bytes() for this seed; std::nullopt if all are equal.
 std::optional<Mismatch> check_bytes(std::span<const std::byte> bytes, std::uint64_t seed, const PayloadPart& part = {});
 
-/// Returns the first difference from `right`, correct data of the same size; nothing if there is none.
+/// Returns the first byte that differs from the correct data `right` of the same size; std::nullopt if all are equal.
 std::optional<Mismatch> compare_bytes(std::span<const std::byte> bytes, const std::byte* right,
                                       const PayloadPart& part = {});
 
 inline constexpr std::size_t kGrain = std::size_t{1} << 20;  // minimum number of items per thread
 
-/// Calls body(begin, end) on several threads for the ranges of [0, count) that belong to `part`, and waits. `item`:
-/// bytes per item; part.bytes and part.stride must be multiples of it.
+/// Calls body(begin, end) on several threads for the ranges of [0, count) that belong to `part`, and waits for all
+/// calls. `item`: bytes per item; part.bytes and part.stride must be multiples of it.
 template <class Body>
 void for_part(std::size_t count, std::size_t item, const PayloadPart& part, std::size_t grain, const Body& body) {
   if (part.is_all()) return parallel_for(count, grain, body);
@@ -107,8 +107,8 @@ bool all_right_fast(std::size_t begin, std::size_t end, const Predicate& right) 
   return all_right(begin, end, right);
 }
 
-/// Returns the lowest index in [0, count) for which right(index) is false; nothing if there is none. Items of `item`
-/// bytes outside of `part` are skipped. Each thread checks at least `grain` items.
+/// Returns the lowest index in [0, count) for which right(index) is false; std::nullopt if it is true for all. Items of
+/// `item` bytes outside of `part` are skipped. Each thread checks at least `grain` items.
 template <class Predicate>
 std::optional<std::size_t> first_wrong(std::size_t count, const Predicate& right, std::size_t grain = kGrain,
                                        std::size_t item = 1, const PayloadPart& part = {}) {

@@ -288,7 +288,7 @@ void RegionTimer::choose_batch(double shortest) {
     return;
   }
   // The first pass may include more submission cost than later ones, so the batch chosen from it can be too small.
-  // Further attempts correct it.
+  // Further attempts enlarge the batch.
   for (int attempt = 0; attempt < 4; ++attempt) {
     const auto timing = time();
     if (!timing) continue;

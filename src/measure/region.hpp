@@ -80,20 +80,20 @@ struct Region {
   /// other region runs. May use the device, but must not change the inputs of passes. Empty if a pass leaves no result
   /// that can be checked independently of earlier passes.
   std::function<void()> check{};
-  std::optional<int> gpu{};  ///< GPU number, if the times are those of one of several GPUs
+  std::optional<int> gpu{};  ///< number of the measured GPU; empty unless several GPUs are measured separately
 
   struct Part {
     std::string name;
     Clock clock = Clock::host;
     std::string unit = "s";
-    bool decides = false;      ///< whether sampling continues until the interval of this part, too, is narrow enough
-    std::optional<int> gpu{};  ///< GPU number, if the times are those of one of several GPUs
+    bool decides = false;      ///< whether sampling also waits until the interval of this part is narrow enough
+    std::optional<int> gpu{};  ///< number of the measured GPU; empty unless several GPUs are measured separately
   };
   std::vector<Part> parts{};               ///< the parts of a pass that `steps` times
   std::function<void(LapTimer&)> steps{};  ///< with Clock::host: does and times the work, in place of `submit`
 };
 
-inline constexpr const char* kAlikeSuffix = "-alike";  ///< suffix of additional series, see Region::same_batch
+inline constexpr const char* kAlikeSuffix = "-alike";  ///< suffix of the auxiliary series that same_batch adds
 
 /// Names of the parts of every region that uses several devices. kGpuTime and kGpuEnd exist once per device, in the
 /// order of the devices' first streams.
@@ -146,7 +146,7 @@ class RegionTimer {
   [[nodiscard]] const Region& region() const { return region_; }
   [[nodiscard]] unsigned batch() const { return batch_; }
   [[nodiscard]] std::size_t gate_timeouts() const { return gate_timeouts_; }
-  /// Seconds from the call of the last time() until all work was enqueued and the gate could open.
+  /// Seconds from the start of the last time() call until all work was enqueued and the gate could open.
   [[nodiscard]] double preparation() const { return preparation_; }
 
   /// Runs one pass without a gate and waits for its end. Triggers lazy loading of kernels.
@@ -167,7 +167,7 @@ class RegionTimer {
     std::vector<std::size_t> places;  // index of each stream among the region's streams
     Event begun;                      // start of the device's work; belongs to this device
     Event forked;
-    std::vector<Event> joined;  // one per stream; the first is recorded only if Region::per_stream is set
+    std::vector<Event> joined;  // end of work in each stream; the first is recorded only if Region::per_stream is set
     Event ended;
     Stream watch;  // stream of the root device that records `seen` when this device ends; empty for the root device
     Event seen;
@@ -196,11 +196,11 @@ class RegionTimer {
   std::size_t gate_timeouts_ = 0;
   double preparation_ = 0;
   bool all_were_there_ = true;  // whether all streams had reached the gate before it opened in the last gated pass
-  // Events; empty with Clock::host. joined_ belong to the devices of their streams, the others to the root device.
+  // Empty with Clock::host. Each event of joined_ belongs to its stream's device, the other three to the root device.
   Event start_;
   Event stop_;
   Event forked_;
-  std::vector<Event> joined_;  // one per stream; that of the root is recorded only if Region::per_stream is set
+  std::vector<Event> joined_;  // end of work in each stream; the root's is recorded only if Region::per_stream is set
   std::vector<DeviceStreams> devices_;  // one per device, the root device first; empty if there is only one device
   Gate gate_;
 };

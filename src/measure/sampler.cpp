@@ -260,7 +260,7 @@ class Loop {
 
   enum class Round { usual, checked };
 
-  /// Takes one sample of every region, in reverse order in every second round. Returns false if it was interrupted.
+  /// Takes one sample of every region, in reverse order in every second round. Returns false if Ctrl-C ended the round.
   bool take_round(std::size_t n, Round round) {
     for (std::size_t i = 0; i < timers_.size(); ++i) {
       if (stopped()) return false;

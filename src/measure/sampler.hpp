@@ -39,7 +39,6 @@ struct PassChecks {
   [[nodiscard]] bool chosen(std::size_t region, std::size_t pass) const;
 };
 
-/// Sampling progress, for a progress line.
 struct SamplingProgress {
   std::size_t samples = 0;  ///< number of samples of each region; 0 during the warm-up
   std::optional<double> widest_half_width;
@@ -55,11 +54,11 @@ struct Series {
   double ci = 0;                                  ///< target for the interval's half-width, relative to the median
   double checking = 0;                            ///< seconds spent on checks; no sample includes them
   std::vector<Lockstep::Moments> moments;         ///< start and end of each sample; empty without a Lockstep
-  /// Returns the part with this name and, if it exists once per GPU, for the GPU with number `gpu`. Throws
-  /// std::logic_error if there is none, which is a mistake in the scenario.
+  /// Returns the part with this name, and for GPU number `gpu` if it is given. Throws std::logic_error if the series
+  /// has no such part, which is a mistake in the scenario.
   [[nodiscard]] const Measurement& part(std::string_view name, std::optional<int> gpu = {}) const;
-  /// Returns a copy of a part, marked as a main (not auxiliary) measurement. Adds the region's flags not-warm and
-  /// throttled.
+  /// Returns a copy of the part `name`, marked as a main (not auxiliary) measurement. If the region has the flags
+  /// not-warm or throttled, the copy gets them too.
   [[nodiscard]] Measurement main_part(std::string_view name) const;
 };
 

@@ -32,7 +32,7 @@ double quantile_of_sorted(std::span<const double> s, double q) {
   return s[below] + (position - static_cast<double>(below)) * (s[above] - s[below]);
 }
 
-/// Differences below this fraction of the median come from the clock's resolution and raise no flag.
+/// Differences between samples below this fraction of the median are due to clock resolution and raise no flag.
 constexpr double kNegligible = 1e-3;
 
 struct Fences {
@@ -59,9 +59,9 @@ double at_rank(std::span<const double> s, double rank) {
   return quantile_of_sorted(s, s.size() == 1 ? 0 : place / static_cast<double>(s.size() - 1));
 }
 
-/// 95% interval of the samples' level, from the medians of the first, middle and last third of the series (Student's t,
-/// two degrees of freedom). It captures drift that is too slow to show within one third. It is computed from
-/// logarithms, because times are positive and errors of the level are factors.
+/// Returns a 95% confidence interval of the median, from the medians of the first, middle and last third of the series
+/// (Student's t, two degrees of freedom). It captures drift that is too slow to show within one third. It uses the
+/// logarithms of positive medians, because drift multiplies times by a factor.
 Interval interval_of_thirds(std::span<const double> samples) {
   constexpr double kQuantile = 4.302653;
   const std::size_t third = samples.size() / 3;
@@ -79,7 +79,7 @@ Interval interval_of_thirds(std::span<const double> samples) {
   return {centre / std::exp(half), centre * std::exp(half)};
 }
 
-/// Returns for each sample 1 if it is above the median, -1 if below, 0 if equal, minus the mean of these numbers.
+/// Returns for each sample its side of the median (1 above, -1 below, 0 equal), minus the mean side of all samples.
 std::vector<double> sides(std::span<const double> samples) {
   const double centre = median(samples);
   std::vector<double> sides;

@@ -47,7 +47,7 @@ bool settled(std::span<const double> samples, double ci);
 /// if this measurement has settled().
 Stop stop_of(std::span<const double> samples, double ci, Stop all);
 /// Returns how many samples are needed for a half-width of `ci`, if `samples` samples give `width`. Assumes that the
-/// width falls with the square root of the number. Infinite for a `ci` of 0.
+/// width is inversely proportional to the square root of the number of samples. Infinite for a `ci` of 0.
 double samples_for(double ci, double samples, double width);
 /// Half the interval's width, divided by the median; nothing if there are too few samples for an interval.
 std::optional<double> half_width(std::span<const double> samples);
@@ -59,7 +59,7 @@ std::optional<double> half_width(std::span<const double> samples);
 std::optional<Interval> interval_over_rounds(std::size_t rounds, const std::function<bool()>& given_up,
                                              const std::function<double(std::span<const std::size_t>)>& number_of);
 
-/// Lag-1 autocorrelation; 0 for fewer than three samples or constant ones.
+/// Lag-1 autocorrelation; 0 for fewer than three samples or if all samples are equal.
 double autocorrelation(std::span<const double> samples);
 /// Whether the lag-1 autocorrelation is larger than in 97.5 % of series of independent samples.
 bool autocorrelated(std::span<const double> samples);
@@ -75,11 +75,11 @@ Outliers outliers(std::span<const double> samples);
 /// Whether the first sample lies above the severe fence of the others, which indicates missing warm-up.
 bool slow_first(std::span<const double> samples);
 
-/// Whether the medians of the first and last third differ by more than 1% and by more than the interval's width.
+/// Whether the medians of the first and last third differ by more than both 1% and the width of median_interval().
 bool drifting(std::span<const double> samples);
 
-/// Whether there are two clusters, each of at least a fifth of the samples, separated by more than their widths and
-/// by more than 2%.
+/// Whether the samples form two clusters, each of at least a fifth of the samples, separated by more than either
+/// cluster's width and by more than 2% of the median.
 bool bimodal(std::span<const double> samples);
 
 /// Computes all fields that follow from `measurement.samples`: minimum, median, maximum, interval (adjusted for

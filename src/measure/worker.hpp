@@ -53,7 +53,7 @@ class Worker : NonCopyable {
   }
 
   bool await_task() {
-    // take() polls for this many seconds before it would sleep; calling it repeatedly keeps the thread polling
+    // seconds for which take() polls before it would sleep; repeated calls keep the thread polling
     constexpr double kAwake = 1e-3;
     if (idle_ == Idle::sleep) return begin_->take().has_value();
     while (!begin_->take(kAwake)) {
