@@ -12,7 +12,7 @@ constexpr int kMostSteps = 4;
 
 double miss(const TimedWork& tried, double target) { return std::abs(tried.seconds - target); }
 
-/// Returns the work at which a straight line through both measurements reaches `target`, at least 1 away from both.
+/// Returns the work strictly between low.work and high.work at which a straight line through both reaches `target`.
 std::uint64_t interpolate(const TimedWork& low, const TimedWork& high, double target) {
   const double share = std::clamp((target - low.seconds) / (high.seconds - low.seconds), 0.0, 1.0);
   const double work = static_cast<double>(low.work) + share * static_cast<double>(high.work - low.work);

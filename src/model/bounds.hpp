@@ -23,9 +23,9 @@ struct Stages {
 /// 0.5 for half duplex, always above 0.
 double duplex_ratio(const Stages& stages);
 
-/// Returns the time of all bytes of both copies at the total rate while both run. The faster rate of one direction
-/// after the other has ended does not count. `h2d`, `d2h`: time of each copy alone. `h2d_end`, `d2h_end`: end of each
-/// copy if both start together.
+/// Returns the time in which both copies would move all their bytes at the total rate that they reach while both run.
+/// The faster rate of one direction after the other has ended does not count. `h2d`, `d2h`: time of each copy alone.
+/// `h2d_end`, `d2h_end`: end of each copy if both start together.
 double time_at_both_rates(double h2d, double d2h, double h2d_end, double d2h_end);
 
 /// The source of a bound: the kernel, an arrangement of both copies, or a measured pipeline that beat the other bounds.

@@ -97,7 +97,7 @@ void CandidateSearch::learn() {
     if (r.rounds == 0) continue;
     Family& family = families_[r.prediction.family];
     const double residual = r.log_ratio() - family.bias;
-    const double of_model = std::max(0.0, residual * residual - r.half_width() * r.half_width());  // without noise
+    const double of_model = std::max(0.0, residual * residual - r.half_width() * r.half_width());  // minus sample noise
     family.squares += of_model;
     of_all += of_model;
     ++weight;
@@ -120,7 +120,6 @@ double CandidateSearch::corrected(std::size_t index) const {
   return prediction.seconds * std::exp(families_.at(prediction.family).bias);
 }
 
-/// Whether the configuration's family has had at least two failures and no success.
 bool CandidateSearch::hopeless(const Runner& runner) const {
   const Family& family = families_.at(runner.prediction.family);
   return family.measured == 0 && family.failed >= 2;
@@ -168,7 +167,8 @@ std::vector<std::size_t> CandidateSearch::next() const {
   return batch;
 }
 
-/// Returns the best prediction of every family, in case the model is wrong about one family; then the best overall.
+/// Returns the configuration with the best prediction of every family, in case the model is wrong about one family.
+/// Fills the batch with the best predictions of all families.
 std::vector<std::size_t> CandidateSearch::first_batch() const {
   const auto order = ranked([this](const Runner& r) { return r.fresh() && !hopeless(r); },
                             [this](std::size_t i) { return runners_[i].prediction.seconds; });

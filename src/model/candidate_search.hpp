@@ -28,7 +28,7 @@ struct CandidateSearchPolicy {
   double clearly = 0.01;       ///< drop a candidate whose interval lies more than this fraction above that of the best
   double share = 0.2;          ///< maximum fraction of the configurations to measure
   std::size_t least = 8;       ///< minimum number of configurations to measure, even if `share` allows fewer
-  std::size_t most = 200;      ///< maximum number of configurations; the least promising are left out
+  std::size_t most = 200;      ///< maximum number of configurations to measure, even if `share` allows more
   std::size_t batch = 6;       ///< number of new configurations in each round (return value of next())
   std::size_t rounds = 2;      ///< maximum number of rounds for a candidate that is not the best
   std::size_t finalists = 6;   ///< if at most this many candidates are near the best, none is measured again

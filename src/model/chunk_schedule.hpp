@@ -12,7 +12,7 @@ namespace xferbench::model {
 struct ChunkRules {
   std::size_t most = 1;     ///< maximum elements per chunk
   std::size_t least = 1;    ///< size at which growing starts and at which shrinking ends; at most `most`
-  std::size_t page = 1;     ///< elements per page; `most`, `least` and the chunks' beginnings are whole pages
+  std::size_t page = 1;     ///< elements per page; `most`, `least` and the chunks' first elements are multiples of it
   std::size_t abreast = 1;  ///< number of chunks processed concurrently, which form a round
   /// Size ratio of consecutive rounds while chunks grow, and its inverse while they shrink; above 1. A producer that is
   /// c times as fast as its consumer keeps the consumer busy if the ratio is at most c.
@@ -21,7 +21,7 @@ struct ChunkRules {
   bool shrink = false;  ///< whether chunks shrink to `least` elements toward the end
 };
 
-/// Returns chunks that cover `elements` in order, without gaps. All but the last are whole pages; none is empty.
+/// Returns chunks that cover `elements` in order, without gaps. Only the last may end within a page. None is empty.
 std::vector<Chunk> chunk_schedule(std::size_t elements, const ChunkRules& rules);
 
 }  // namespace xferbench::model

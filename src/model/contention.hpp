@@ -17,7 +17,7 @@ inline constexpr double kLeastLoss = 0.05;
 
 /// Returns amount / seconds with its interval.
 Estimate rate_of(double amount, const Estimate& seconds);
-/// Returns the sum of independent medians. Interval half-widths add in quadrature; no interval if a median has none.
+/// Returns the sum of independent medians. Interval half-widths add in quadrature. No interval if one is missing.
 Estimate sum_of(std::span<const Estimate> estimates);
 
 /// The total rate of some GPUs running concurrently, and the sum of their rates alone.
@@ -81,7 +81,7 @@ class Contention {
   bool independent_across_ = true;
 };
 
-/// Returns the index of the first group that certainly shares a bottleneck. Groups must be in ascending order of size.
+/// Returns the index of the first group whose GPUs certainly share a bottleneck. Groups must be in order of their size.
 std::optional<std::size_t> first_shared_group(std::span<const ConcurrentRates> growing);
 
 }  // namespace xferbench::model

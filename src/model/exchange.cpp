@@ -11,8 +11,8 @@ namespace {
 constexpr std::array<std::size_t, 4> kDepths{2, 3, 4, 8};
 constexpr std::uint64_t kMostChunks = 4096;  // more chunks cost far more than they save
 
-/// Fits the cost of a stage to the times of `bytes` in one piece and in `pieces` pieces. The difference of the two
-/// times is the cost of the additional operations.
+/// Fits a stage's cost. `one`: seconds for `bytes` bytes in one piece; `in_pieces`: seconds for the same bytes in
+/// `pieces` pieces. The difference of the two times is the cost of the additional operations.
 Cost cost_of(double bytes, double one, double in_pieces, std::size_t pieces) {
   const double more = pieces > 1 ? std::max(0.0, (in_pieces - one) / static_cast<double>(pieces - 1)) : 0;
   const double per_operation = std::min(more, one);
@@ -35,7 +35,7 @@ ExchangeStages fit_exchange_stages(const ExchangeTimes& t) {
                         .message = cost_of(t.bytes, t.message, t.message_pieces, t.pieces),
                         .h2d = cost_of(t.bytes, t.h2d, t.h2d_pieces, t.pieces)};
   const double operations = stages.d2h.per_operation + stages.message.per_operation + stages.h2d.per_operation;
-  stages.handoff = std::max(0.0, (t.tiny - operations) / 3);  // the third handoff ends when the host sees the end
+  stages.handoff = std::max(0.0, (t.tiny - operations) / 3);  // three handoffs: after each stage, the last to the host
   return stages;
 }
 

@@ -45,11 +45,11 @@ struct ExchangeShape {
 
 inline constexpr std::uint64_t kShortestExchangeChunk = std::uint64_t{64} << 10;
 inline constexpr std::uint64_t kLongestExchangeChunk = std::uint64_t{64} << 20;
-/// Maximum bytes of three or more slots of one host if best_exchange_shape() chooses both fields of the shape.
+/// If best_exchange_shape() chooses chunk and depth, three or more slots take at most this many bytes of a host.
 inline constexpr std::uint64_t kMostExchangeMemory = std::uint64_t{128} << 20;
 
-/// Returns the shape with the least predicted time; among shapes within 1 % of it, the one with the least memory.
-/// Fields of `given` that are not 0 are kept.
+/// Returns the shape with the least memory among those predicted to take at most 1 % longer than the fastest. Keeps the
+/// fields of `given` that are not 0.
 [[nodiscard]] ExchangeShape best_exchange_shape(const ExchangeStages& stages, std::uint64_t bytes,
                                                 const ExchangeShape& given = {});
 

@@ -11,7 +11,7 @@ namespace xferbench::model {
 std::size_t tournament_rounds(int n) { return n < 2 ? 0 : static_cast<std::size_t>(n % 2 == 0 ? n - 1 : n); }
 
 /// Uses the circle method: all participants but the last are on a circle that rotates by one each round, and each meets
-/// the participant opposite. If n is odd, the last participant is a dummy.
+/// the participant opposite. If n is odd, a dummy is added as the last participant.
 Matching tournament_round(int n, std::size_t round) {
   Matching matching;
   if (round >= tournament_rounds(n)) return matching;
@@ -38,7 +38,7 @@ Matching ring_round(int n, std::size_t round) {
   if (round == 2) return {{n - 1, 0}};
   for (int i = static_cast<int>(round); i < n; i += 2) {
     const bool closes = i == n - 1;
-    if (closes && (n == 2 || n % 2 == 1)) continue;  // n is 2: round 0 has this pair; n is odd: round 2 has it
+    if (closes && (n == 2 || n % 2 == 1)) continue;  // round 0 has this pair if n is 2, round 2 if n is odd
     matching.push_back({i, (i + 1) % n});
   }
   return matching;

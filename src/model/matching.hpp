@@ -26,7 +26,7 @@ using Matching = std::vector<Pair>;
 [[nodiscard]] std::size_t ring_rounds(int n);
 [[nodiscard]] Matching ring_round(int n, std::size_t round);
 
-/// The first rounds of a round robin with shuffled participants (by `seed`): each meets about log2(n) others.
+/// The first rounds of a round robin. Each participant meets about log2(n) others, chosen pseudo-randomly by `seed`.
 [[nodiscard]] std::size_t sampled_rounds(int n);
 [[nodiscard]] Matching sampled_round(int n, std::size_t round, std::uint64_t seed);
 

@@ -18,7 +18,7 @@ double busy(const Trace& trace, Activity::Row row);
 double covered(const Trace& trace, std::initializer_list<Activity::Row> rows);
 
 /// Returns the average number of concurrent activities while any runs: the sum of all H2D, kernel, D2H and P2P
-/// durations on all GPUs over the time that they cover. 1 means no overlap; 0 if there are no activities.
+/// durations on all GPUs, divided by the time that they cover. 1 means no overlap; 0 if there are no activities.
 double concurrency(const Trace& trace);
 
 /// Returns the average number of concurrent kernels on all GPUs while at least one runs; 0 if there are no kernels.

@@ -24,7 +24,7 @@ class Operation {
   [[nodiscard]] bool running() const { return cost_ != nullptr; }
   [[nodiscard]] bool moves_payload() const { return running() && preparation_ <= 0 && overhead_ <= 0; }
   [[nodiscard]] Concurrent concurrent() const { return {running(), moves_payload()}; }
-  /// Seconds to the end of the current phase if nothing changes; infinite if there is no operation.
+  /// Seconds to the end of the current phase if `other` does not change; infinite if the engine is idle.
   [[nodiscard]] double remaining(const Concurrent& other) const {
     if (!running()) return std::numeric_limits<double>::infinity();
     if (preparation_ > 0) return preparation_;
@@ -36,7 +36,7 @@ class Operation {
     if (!running()) return false;
     const double whole = remaining(other);
     double& phase = preparation_ > 0 ? preparation_ : overhead_ > 0 ? overhead_ : payload_;
-    // If the phase ends now, the rest must be exactly 0, regardless of rounding.
+    // A phase that ends now must have a remainder of exactly 0, regardless of rounding.
     phase = whole <= seconds ? 0 : phase * (1 - seconds / whole);
     if (preparation_ > 0 || overhead_ > 0 || payload_ > 0) return false;
     cost_ = nullptr;

@@ -17,8 +17,8 @@ constexpr double kRequest = 16 + kAround;
 // Completions have no address: a header of three double words (2.2.9).
 constexpr double kCompletion = 12 + kAround;
 
-/// Returns bytes per second and direction after line encoding: 128b/130b from 8 GT/s on (4.2.2), 8b/10b before (4.2.1).
-/// 0 for generation 6 and later, whose flits have another overhead.
+/// Returns bytes per second of a lane in one direction after line encoding: 128b/130b from 8 GT/s on (4.2.2), 8b/10b
+/// before (4.2.1). Returns 0 for generation 6 and later, whose flits have another overhead.
 double lane_rate(const Environment::Pcie& link) {
   constexpr std::array<double, 6> kTransfers{0, 2.5e9, 5e9, 8e9, 16e9, 32e9};  // transfers per second and lane
   if (link.generation >= kTransfers.size()) return 0;

@@ -9,8 +9,8 @@
 namespace xferbench::model {
 
 /// Bytes of payload per packet, and bytes per read request. Configuration space gives the maximum of both, but not the
-/// size of the GPU's actual requests. That size is assumed to be 256 if permitted, because the rates of an H200 that
-/// copies in both directions fit it. Without configuration data the payload is assumed to be 256 as well, a common
+/// size of the GPU's actual requests. That size is assumed to be 256 if permitted, because 256 explains the rates of an
+/// H200 that copies in both directions. Without configuration data the payload is assumed to be 256 as well, a common
 /// value.
 struct PciePackets {
   unsigned payload = 256;

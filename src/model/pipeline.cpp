@@ -144,7 +144,7 @@ class Schedule {
     for (const Stage stage : kStages) {
       step = std::min(step, engines_[stage].remaining(others[stage]));
       const double start = ready(stage);
-      if (start > now_) step = std::min(step, start - now_);  // start <= now_: waits for the shared copy engine
+      if (start > now_) step = std::min(step, start - now_);  // otherwise the copy waits for the shared engine
     }
     now_ += step;
     for (const Stage stage : kStages) {
@@ -184,9 +184,9 @@ Arrangement with_slots(Arrangement a, std::size_t slots) {
   return a;
 }
 
-/// Returns the times of the payload in one piece through each stage, and the least time of both directions together. In
-/// the least time, nothing moves during the shorter of the two overheads. Then both payloads move at their concurrent
-/// rates, as if the rest of the longer overhead cost nothing.
+/// Returns the times of the payload in one piece through each stage, and the least time of both directions together.
+/// The least time assumes that nothing moves during the shorter of the two overheads. Then both payloads move at their
+/// concurrent rates, and the remainder of the longer overhead costs nothing.
 Stages least_times(const StageCosts& costs, double bytes) {
   const auto alone = [bytes](const Cost& c) { return c.per_operation + bytes * c.per_byte; };
   const auto copied = [&](const Cost& c) { return costs.start + alone(c); };
@@ -228,7 +228,7 @@ Losses explain(const StageCosts& costs, const Arrangement& arrangement, double m
     *parts[i] = added > kRounding ? added : 0;
     explained += *parts[i];
     // An effect may make the whole pipeline faster: fewer slots can reduce the interference of the two directions. Then
-    // the saving is subtracted from the losses before it.
+    // the saving is subtracted from the losses of the effects before it.
     for (std::size_t j = i; j-- > 0;) {
       const double back = std::clamp(explained - std::max(with_effect[i], measured_limit), 0.0, *parts[j]);
       *parts[j] -= back;

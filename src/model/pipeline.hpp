@@ -13,8 +13,8 @@ struct Cost {
   double per_operation = 0;  ///< engine time in addition to the time for the payload
   double per_byte = 0;
   // The duplex values apply to a copy while a copy in the opposite direction runs. They may differ between H2D and D2H.
-  double duplex_rate = 1;      ///< rate while the other copy moves payload, relative to alone; in (0, 1]
-  double duplex_overhead = 1;  ///< per_operation while the other copy runs, relative to alone; at least 1
+  double duplex_rate = 1;      ///< rate while the other copy moves payload, relative to the rate alone; in (0, 1]
+  double duplex_overhead = 1;  ///< factor by which per_operation grows while the other copy runs; at least 1
 };
 
 /// Seconds from the end of an operation to the start of a dependent one on another engine.
@@ -42,9 +42,9 @@ struct StageCosts {
 /// The chunks of a pipeline and the dependencies between different chunks; 0: no dependency.
 struct Arrangement {
   std::vector<double> chunks;        ///< bytes per chunk
-  std::size_t h2d_after_d2h = 0;     ///< the H2D copy of chunk i waits for the D2H copy of chunk i - this
-  std::size_t h2d_after_kernel = 0;  ///< the H2D copy of chunk i waits for the kernel of chunk i - this
-  std::size_t kernel_after_d2h = 0;  ///< the kernel of chunk i waits for the D2H copy of chunk i - this
+  std::size_t h2d_after_d2h = 0;     ///< H2D copy of chunk i waits for the D2H copy of chunk i - h2d_after_d2h
+  std::size_t h2d_after_kernel = 0;  ///< H2D copy of chunk i waits for the kernel of chunk i - h2d_after_kernel
+  std::size_t kernel_after_d2h = 0;  ///< kernel of chunk i waits for the D2H copy of chunk i - kernel_after_d2h
   std::size_t streams = 0;           ///< chunks rotate over this many streams; 0: one stream per engine
   std::size_t wave = 1;              ///< chunks submitted together, stage by stage; 1: chunk by chunk ("depth first")
 };
@@ -62,15 +62,15 @@ struct Losses {
   double limit = 0;        ///< lower bound of the makespan: argument `measured_limit` of explain()
   double contention = 0;   ///< part of `limit`: delay of copies by opposing copies; 0 if the kernel is the bottleneck
   double fill_drain = 0;   ///< pipeline start and end, when not all engines have work
-  double overhead = 0;     ///< costs per operation in addition to the payload, pauses, handoffs
+  double overhead = 0;     ///< fixed costs of operations and of the pass, handoffs, stream switches
   double slots = 0;        ///< waiting for a free buffer slot
   double submission = 0;   ///< waiting for the host's submission
   double unexplained = 0;  ///< measured minus modelled; may be negative
 };
 
 /// Splits a measured makespan. Enables the model's effects one at a time, in the order of Losses, and charges each for
-/// the time that it adds. No loss is negative: if an effect saves time, the saving reduces the losses before it.
-/// `unexplained` is the error of the whole model.
+/// the time that it adds. No loss is negative: if an effect saves time, the saving reduces the losses of earlier
+/// effects. `unexplained` is the error of the whole model.
 Losses explain(const StageCosts& costs, const Arrangement& arrangement, double measured_makespan,
                double measured_limit);
 

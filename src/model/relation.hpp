@@ -22,7 +22,7 @@ struct Estimate {
   std::optional<Interval> interval{};
 };
 Estimate estimate_of(const Measurement& measurement);
-/// Returns median and interval of the result's measurement with that name; 0 without an interval if there is none.
+/// Returns median and interval of the result's measurement with that name. Without samples, returns 0 and no interval.
 Estimate estimate_of(const Result& result, std::string_view measurement);
 
 /// Returns the 95 % confidence interval of a / b for independent medians: half-widths of the logarithms add in

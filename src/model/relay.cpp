@@ -9,9 +9,9 @@ namespace xferbench::model {
 
 namespace {
 
-constexpr int kHalvings = 60;  // steps of the binary search over time: more than a double's precision
+constexpr int kHalvings = 60;  // number of steps of the binary search over time; enough for a double's precision
 
-/// Minimum bytes per chunk, unless fewer are left. On a fast link, the bytes take about twice the fixed cost of a copy.
+/// Minimum bytes per chunk, unless fewer are left. A fast link moves them in about twice the fixed cost of a copy.
 constexpr std::uint64_t kShortest = std::uint64_t{2} << 20;
 
 /// A split must take at most this fraction of the direct time, because the model is not accurate enough for small
@@ -36,7 +36,7 @@ std::uint64_t bytes_within(const RelayCosts& helper, const RelayShape& shape, do
   return low * alignment;
 }
 
-/// Gives each helper GPU the bytes that it relays within `time` seconds. The rest goes directly, however long it takes.
+/// Gives each helper GPU the bytes that it relays within `time` seconds. The remaining bytes go directly.
 RelaySplit split_within(const RelayPaths& paths, const RelayShape& shape, double time, std::uint64_t bytes,
                         std::uint64_t alignment) {
   RelaySplit split{bytes, {}};
@@ -60,8 +60,8 @@ std::vector<std::uint64_t> relay_chunks(const RelayShape& shape, std::uint64_t b
   std::vector<std::uint64_t> chunks;
   while (bytes > 0) {
     // The last chunk should be short, because nothing overlaps its copy over the faster link. So each chunk leaves at
-    // least an eighth of the rest. This suits a link that is seven times as fast, such as NVLink compared with PCIe.
-    // For other links shape.chunk is the limit.
+    // least an eighth of the remaining bytes. This suits a link that is seven times as fast, such as NVLink compared
+    // with PCIe. For other links shape.chunk is the limit.
     const std::uint64_t most = std::max(kShortest, bytes / 8 * 7 / kShortest * kShortest);
     chunks.push_back(std::min({shape.chunk, most, bytes}));
     bytes -= chunks.back();
@@ -80,8 +80,8 @@ std::vector<std::uint64_t> relay_slots(const RelayShape& shape, std::uint64_t by
   return slots;
 }
 
-/// Each link copies one chunk at a time. A chunk needs a free slot for the first link. It must have arrived before its
-/// copy over the second link.
+/// Each link copies one chunk at a time. A copy over the first link needs a free slot. A copy over the second link
+/// starts only after the chunk has arrived in the helper.
 double relay_time(const RelayCosts& helper, const RelayShape& shape, std::uint64_t bytes) {
   double arrived = 0;  // end of the latest copy over the first link
   double gone = 0;     // end of the latest copy over the second link

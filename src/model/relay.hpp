@@ -23,7 +23,7 @@ struct RelayCosts {
 struct RelayPaths {
   double direct_rate = 0;  ///< bytes per second of the target's own link, while the helpers transfer as well
   double direct_copy = 0;  ///< fixed cost of a copy over the target's own link, in seconds
-  double far_end = 0;      ///< seconds from the end of a helper's last copy until the target GPU sees it
+  double far_end = 0;      ///< seconds from the end of a helper's last copy until the target GPU sees that end
   double joining = 0;      ///< seconds to start and join all GPUs, measured with almost no data
   std::vector<RelayCosts> helpers{};
 };
@@ -66,7 +66,7 @@ struct RelaySplit {
 inline constexpr std::uint64_t kLongestRelayChunk = std::uint64_t{64} << 20;
 
 /// Returns the chunk size, from 2 MiB to kLongestRelayChunk, with which the split returned by `split_for` takes the
-/// least time; the smallest of those that are equally fast.
+/// least time. If several chunk sizes are equally fast, returns the smallest.
 [[nodiscard]] std::uint64_t best_relay_chunk(const RelayPaths& paths, const RelayShape& shape,
                                              const std::function<RelaySplit(const RelayShape&)>& split_for);
 

@@ -21,7 +21,7 @@ PassCost cost_of(double StageSeconds::*stage, const StageTimes& t) {
   c.per_operation = std::min(c.per_operation, whole);
   double elapse = 0;
   if (t.small_bytes > 0 && t.small_bytes < t.bytes) {
-    // Both times include the fixed costs of one pass and one operation; the rest is proportional to the bytes.
+    // Without the fixed costs of one pass and one operation, both times are proportional to the bytes.
     const double ratio = t.small_bytes / t.bytes;
     elapse = (t.small.*stage - c.per_operation - ratio * (whole - c.per_operation)) / (1 - ratio);
     elapse = std::clamp(elapse, 0.0, whole - c.per_operation);
@@ -30,7 +30,7 @@ PassCost cost_of(double StageSeconds::*stage, const StageTimes& t) {
   return {c, elapse};
 }
 
-/// The copies of one direction during the simulation: the first one runs, the others wait for it.
+/// The copies of one direction during the simulation: at most one copy runs, and the later copies wait for its end.
 struct Queue {
   Queue(const Cost& c, const CopyRow& row)
       : cost(c), bytes_each(row.bytes / static_cast<double>(row.pieces)), waiting(row.pieces) {
@@ -73,8 +73,8 @@ CopyEnds copies_at_once(const Cost& h2d, const Cost& d2h, const CopyRow& row_in,
 
 namespace {
 
-/// Fits duplex rates and overheads iteratively, until the modelled end times match the measured ones. Copies in few
-/// pieces depend mostly on the rates and correct these; copies in many pieces correct the overheads.
+/// Fits duplex rates and overheads iteratively, until the modelled end times match the measured ones. The end times of
+/// copies in few pieces correct the rates, and those of copies in many pieces correct the overheads.
 void fit_duplex(const StageTimes& t, StageCosts& c) {
   constexpr int kRounds = 300;
   constexpr double kLeastRate = 0.1;
@@ -110,7 +110,7 @@ StageCosts fit_stage_costs(const StageTimes& t) {
   c.h2d = h2d.cost;
   c.kernel = cost_of(&StageSeconds::kernel, t).cost;
   c.d2h = d2h.cost;
-  // A pipeline starts like an H2D pass and ends like a D2H pass. So its fixed cost is the mean of theirs.
+  // A pipeline starts like an H2D pass and ends like a D2H pass. So its fixed cost is the mean of both passes' costs.
   c.start = (h2d.elapse + d2h.elapse) / 2;
   StageTimes without_passes = t;
   for (double* end : {&without_passes.both.h2d, &without_passes.h2d_pieces_beside}) *end -= h2d.elapse;

@@ -8,7 +8,7 @@
 
 namespace xferbench::model {
 
-/// Time at which the last copy of each direction ends.
+/// Seconds from the common start of both directions until the last copy of each direction ends.
 struct CopyEnds {
   double h2d = 0;
   double d2h = 0;
@@ -43,8 +43,8 @@ struct StageTimes {
   CopyEnds both;
   std::size_t both_pieces = 1;   ///< number of pieces in each direction for `both`
   std::size_t opposing = 1;      ///< number of whole payloads, back to back, in the direction opposite to the pieces
-  double h2d_pieces_beside = 0;  ///< end of H2D in `pieces` pieces, during D2H copies of `opposing` payloads
-  double d2h_pieces_beside = 0;  ///< end of D2H in `pieces` pieces, during H2D copies of `opposing` payloads
+  double h2d_pieces_beside = 0;  ///< seconds until H2D in `pieces` pieces ends, during D2H of `opposing` payloads
+  double d2h_pieces_beside = 0;  ///< seconds until D2H in `pieces` pieces ends, during H2D of `opposing` payloads
   /// Like h2d_pieces_beside and d2h_pieces_beside, but the pieces rotate over three streams; 0: not measured.
   double h2d_in_turns_beside = 0;
   double d2h_in_turns_beside = 0;
@@ -62,13 +62,13 @@ struct ChainTimes {
   double without_d2h = 0;
 };
 
-/// Returns the handoff times: the chains' times minus the times of all their operations, per handoff; never negative.
-/// Handoffs to and from a kernel cannot be separated in a chain, so they are assumed to be equal.
+/// Returns the handoff times: the chains' times minus the times of all their operations, divided by the number of
+/// handoffs; never negative. A chain cannot separate handoffs to and from a kernel, so they are assumed to be equal.
 Handoff fit_handoff(const StageCosts& costs, const ChainTimes& times);
 
-/// Returns `costs` with both duplex rates multiplied by one factor, so that makespan() of the arrangement is as
-/// `measured`. If chunks rotate over streams, the directions slow each other more than with one stream each (4 % on an
-/// H100).
+/// Returns `costs` with both duplex rates multiplied by one factor (0.8 to 1.1), so that makespan() of the arrangement
+/// equals `measured`. If chunks rotate over streams, the directions slow each other more than with one stream each (4 %
+/// on an H100).
 StageCosts with_rates_of(StageCosts costs, const Arrangement& arrangement, double measured);
 
 }  // namespace xferbench::model

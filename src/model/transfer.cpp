@@ -112,7 +112,7 @@ bool can_fit_pass(const Points& points) {
   return distinct_sizes(points) > kTerms && least.in_a_row == 1 && most.in_a_row >= kMany;
 }
 
-/// Returns the best of the fits that have no negative term.
+/// Returns the fit with the smallest sum of squared errors among the fits without a negative term.
 std::optional<Fitted> best_fit(const Points& points) {
   std::optional<Fitted> best;
   for (const bool pass : {true, false}) {
@@ -201,8 +201,8 @@ std::vector<WaysAtSize> matched(std::span<const TransferPoint> a, std::span<cons
 /// Returns the position (0 to 1) at which a straight line between two values of opposite sign crosses 0.
 double share_of_way(double below, double above) { return std::abs(below) / (std::abs(below) + std::abs(above)); }
 
-/// Returns the size at which the ratio of the times crosses 1, interpolated linearly in logarithms: costs are sums of
-/// powers of the size, so the logarithm of their ratio is nearly straight there.
+/// Returns the size at which the ratio of the times crosses 1. Interpolates the logarithm of the ratio linearly over
+/// the logarithm of the size: costs are sums of powers of the size, so this line is nearly straight.
 Crossover crossover_between(const WaysAtSize& below, const WaysAtSize& above) {
   const double low = std::log(below.a.bytes);
   const double high = std::log(above.a.bytes);

@@ -41,9 +41,9 @@ struct TransferFit {
 };
 
 /// Fits by least squares of relative errors, so that short and long copies count alike. A negative latency or pass is
-/// set to 0 and the rest fitted again. `pass` is fitted only with at least four distinct sizes, some timed singly and
-/// others at least four in a row. Returns nothing below three distinct sizes, or if time does not grow with size by
-/// more than twice the slope's standard error. Ignores points without positive size and time.
+/// set to 0 and the other terms are fitted again. `pass` is fitted only with at least four distinct sizes, some timed
+/// singly and others at least four in a row. Returns nothing below three distinct sizes, or if time does not grow with
+/// size by more than twice the slope's standard error. Ignores points without positive size and time.
 std::optional<TransferFit> fit_transfer(std::span<const TransferPoint> points);
 
 /// In bytes. Drivers buffer pageable copies up to this size instead of waiting for them; larger ones use another path.
@@ -86,7 +86,7 @@ struct Comparison {
   bool first_faster_at_start = false;  ///< whether the first way is faster at the smallest decided size
   std::vector<Crossover> crossovers;   ///< ascending by size; each lies between two decided sizes
   Interval factors{1, 1};              ///< smallest and largest ratio slower time / faster time of the decided sizes
-  double excluded = 0;  ///< largest difference that the intervals of undecided sizes permit, as a fraction
+  double excluded = 0;  ///< largest relative difference of the times that the intervals at undecided sizes permit
 };
 Comparison compare(std::span<const TransferPoint> a, std::span<const TransferPoint> b);
 
@@ -94,7 +94,7 @@ Comparison compare(std::span<const TransferPoint> a, std::span<const TransferPoi
 struct BreakEven {
   enum class Outcome { pays, never, undecided };
   Outcome outcome = Outcome::undecided;
-  bool equal = false;   ///< for outcome never: whether both copies are equally fast; if not, fast ones are slower
+  bool equal = false;   ///< for outcome never: true if both copies are equally fast, false if fast_copy is slower
   bool sampled = true;  ///< false if the outcome is undecided because of too few samples for an interval
   double copies = 0;    ///< if the setup pays: number of copies according to the medians; an integer, at least 1
   Interval range{};     ///< range of `copies` from the intervals of the setup and both copies
