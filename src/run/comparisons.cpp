@@ -80,7 +80,7 @@ std::string excluded_text(double excluded) {
              : "";
 }
 
-/// Describes the sizes at which neither path is faster, such as "equally fast (within 1 %) at 2, not decided at 1".
+/// Returns how many sizes have no faster path, for example "equally fast (within 1 %) at 2, not decided at 1".
 std::string undecided_text(const model::Comparison& o) {
   const std::size_t undecided = o.sizes - o.decided - o.equal;
   std::vector<std::string> parts;
@@ -214,7 +214,7 @@ model::Comparison compared(const ComparedWay* a, const ComparedWay* b) {
 
 bool belong_together(const model::Comparison& c) { return c.sizes > 0 && c.factors.high <= kSmall; }
 
-/// Puts each path into the first class all of whose members are about as fast (kSmall), or into a new class.
+/// Puts each path into the first class whose members all are about as fast as this path, or into a new class.
 std::vector<Class> classes_of(const Class& all) {
   std::vector<Class> classes;
   for (const ComparedWay* e : all) {
@@ -268,7 +268,6 @@ Spread spread_of(const Class& members) {
   return spread;
 }
 
-/// Describes the speed differences between the paths of a class.
 std::string spread_text(const Class& members, const std::string& where) {
   const Spread spread = spread_of(members);
   if (spread.equal) return fmt::format("equally fast (within 1 %) {}", where);
@@ -440,7 +439,7 @@ void add_pairs(const std::vector<ComparedWay>& group, std::string_view axis, std
     findings.back().detail = group.size() > 2;
   };
   for (std::size_t i = 1; i < group.size(); ++i) add(group.front(), group[i], true);
-  // Findings for all pairs would be too many. So neighbours get a finding only if they differ.
+  // Findings for all pairs would be too many. So two consecutive paths get a finding only if they differ.
   for (std::size_t i = 2; i < group.size(); ++i) add(group[i - 1], group[i], false);
 }
 

@@ -227,7 +227,7 @@ std::string name_of(const Case& c, std::span<const std::string> axes) {
 
 namespace {
 
-/// Whether two cases have different values of this axis. Cases without the axis are ignored.
+/// Whether any two of the cases have different values of this axis. Cases without the axis are ignored.
 bool differs_in_metric(std::span<const Case* const> cases, const std::string& axis) {
   const Case::Param* first = nullptr;
   for (const Case* c : cases) {

@@ -31,7 +31,7 @@ std::string key_of(const Case& c, const std::function<bool(std::string_view axis
 /// Returns the results that have the metric. A result may lack it because its case was interrupted.
 std::vector<const Result*> with_metric(std::span<const Result* const> results, std::string_view metric);
 
-/// Returns the results with the shortest time in `measurement`, as indices into `results`.
+/// Returns the results that are or may be the fastest by `measurement`, as indices into `results`.
 model::Leaders leaders_of(std::span<const Result* const> results, std::string_view measurement);
 
 /// Groups results by their key. Groups are in the order of their first results.

@@ -20,7 +20,7 @@ bool contains(const std::optional<std::vector<std::string>>& words, std::string_
   return words && std::ranges::find(*words, word) != words->end();
 }
 
-/// Returns by how much a counter grew; 0 if a reading is unknown, or smaller because the driver was reloaded.
+/// Returns by how much a counter grew; 0 if a reading is unknown or the counter was reset (driver reloaded).
 template <class Count>
 Count grown(const std::optional<Count>& before, const std::optional<Count>& after) {
   return before && after && *after > *before ? *after - *before : 0;

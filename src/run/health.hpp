@@ -19,9 +19,9 @@ struct HealthChange {
   friend bool operator==(const HealthChange&, const HealthChange&) = default;
 };
 
-/// Compares the two readings of a record. A value that is unknown in either reading causes no warning. Neither do
-/// values that change with load: the link generation counts only if the GPU was active in both readings, and power and
-/// temperature only explain other warnings.
+/// Compares the two readings of a record. Unknown values cause no warning. Values that change with load count only in
+/// part: the link generation only if the GPU was active in both readings, and the temperature only near its limit.
+/// Power only explains other warnings.
 std::vector<HealthChange> health_changes(const HealthRecord& record);
 
 /// Collects the health of one case over all its turns (see measure/history.hpp). A warning from any turn is kept.
@@ -29,7 +29,7 @@ class CaseHealth {
  public:
   /// Adds the health record of one turn. A record without any values is ignored.
   void note(const HealthRecord& record);
-  /// Adds to the result: the latest record, a warning for each flag, and all flags to each measurement.
+  /// Adds the latest record and a warning for each flag to the result, and all flags to each of its measurements.
   void add_to(Result& result) const;
 
  private:

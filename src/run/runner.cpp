@@ -62,8 +62,8 @@ std::optional<SkipReason> host_memory_skip_reason(MemoryNeeds needs, std::size_t
   return std::nullopt;
 }
 
-/// Returns what the user can do about a flag of measurements. Empty for harmless flags, and for flags of CaseHealth,
-/// which adds its own warnings.
+/// Returns what the user can do about a flag of measurements. Returns an empty text for harmless flags, and for flags
+/// of CaseHealth, which adds its own warnings.
 std::string_view advice_on(std::string_view flag) {
   static const std::map<std::string_view, std::string_view> advice{
       {"drift", "times drifted during the measurement; close other programs or raise --budget"},
@@ -184,7 +184,7 @@ std::optional<SkipReason> skip_reason_now(const PlannedCase& planned, const RunC
   if (bench.stopped()) return SkipReason::unavailable(std::string(kNotBegun));
   for (Device* device : devices_of(planned, bench.machine)) {
     if (device->usable()) continue;
-    // If other ranks wait for this rank, the scenario must run, because the scenario tells them of the failure.
+    // If other ranks wait for this rank, the scenario must run despite the lost device, to tell them of the failure.
     const bool awaited = planned.scenario->descriptor().needs_ranks && bench.fleet != nullptr;
     return awaited ? std::nullopt : std::optional(SkipReason::unavailable(std::string(kDeviceLost)));
   }
@@ -277,7 +277,7 @@ bool InterleavedRuns::measure(std::size_t i, std::size_t turn) {
   const std::vector<Device*> devices = devices_of(cases_[i], bench_.machine);
   const std::vector<Health> before = health_of(devices);
   Result result = attempt(cases_[i], bench_for(i, turn, wanted));
-  if (turn > 0 && result.status == Status::skipped) return false;  // interrupted before it had samples
+  if (turn > 0 && result.status == Status::skipped) return false;  // the turn was interrupted before it had samples
   if (result.status != Status::skipped) {
     const std::vector<Health> after = health_of(devices);
     // The first device comes last, because a result stores only the latest record.

@@ -60,7 +60,7 @@ class InterleavedRuns {
 
   /// Runs all turns of all cases and returns the results in order. Returns none if RunObserver::keeps is set.
   std::vector<Result> run();
-  /// Runs one turn of case `i`. If it is interrupted, the case keeps the samples of earlier turns.
+  /// Runs one turn of case `i`. If the turn is interrupted, the case keeps the samples of earlier turns.
   void visit(std::size_t i, std::size_t turn);
   [[nodiscard]] const Result& result(std::size_t i) const { return *results_[i]; }
 

@@ -40,7 +40,7 @@ struct MemoryNeeds {
 /// The GPUs of a run. Scenarios use it to choose GPUs before anything is measured.
 struct GpusOfRun {
   const Environment& environment;  ///< description of the opened machine
-  bool asked_for = false;          ///< whether the user gave --gpus; if not, other scenarios may need some of the GPUs
+  bool asked_for = false;          ///< whether the user gave --gpus; if not, only some scenarios use all the GPUs
   int ranks = 1;                   ///< number of MPI processes that measure together
 
   [[nodiscard]] std::size_t count() const { return environment.gpu_count(); }
@@ -54,7 +54,7 @@ std::vector<std::size_t> places_of(std::span<const int> numbers, const Environme
 std::vector<Device*> devices_of(std::span<const int> numbers, const Machine& machine);
 /// Returns why a case on these GPUs cannot run (the run does not use one of them); nothing if it can.
 std::optional<SkipReason> missing_gpus(std::span<const int> numbers, const Environment& environment);
-/// Returns the reason if a GPU of `from` has no peer access to one of `to`; nothing if all have access.
+/// Returns why a GPU of `from` cannot access the memory of a GPU of `to`; std::nullopt if all can.
 std::optional<SkipReason> missing_access(std::span<const int> from, std::span<const int> to,
                                          const Environment& environment);
 
@@ -156,7 +156,7 @@ bool all_sampled(std::span<const Series> series);
 /// parts. The others are auxiliary: they cause no warnings. A series of wall_region() is added by add_wall().
 void add_measurements(std::span<const Series> series, Result& result);
 
-/// Adds the samples of a wall_region() and the metric kTimeToResult, their median; nothing without samples.
+/// Adds the samples of a wall_region(), and their median as metric kTimeToResult. Adds nothing if there are no samples.
 void add_wall(const Series& wall, Result& result);
 /// Declares the measurements that add_wall() adds; time_to_result() declares its metric.
 std::span<const MetricDeclaration> wall_metrics();
@@ -192,7 +192,7 @@ class Scenario : NonCopyable {
   [[nodiscard]] virtual MemoryNeeds needs(const Case& c) const = 0;
 
   /// Returns the concrete cases that a case stands for on a machine with these GPUs, for example if the value of an
-  /// axis is "all". Returns the case itself if it does not depend on the machine, or the machine lacks what it needs.
+  /// axis is "all". Returns the case itself if it does not depend on the machine, or needs more than the machine has.
   [[nodiscard]] virtual std::vector<Case> expand(const Case& c, const GpusOfRun&) const { return {c}; }
   /// Returns the positions, among the run's GPUs, of the GPUs that the case uses. By default only the first GPU.
   [[nodiscard]] virtual std::vector<std::size_t> takes_part(const Case&, const Environment&) const { return {0}; }
@@ -215,7 +215,7 @@ class Scenario : NonCopyable {
   /// declares values to try for at least one axis (Axis::tuning). This function measures the inputs of predictions,
   /// within `bench.policy`, and allocates data that all candidates share. Throws UsageError if the cases do different
   /// work, so that their times are not comparable. Also throws DeviceError or MeasurementError, like run(). After
-  /// Ctrl-C, the returned space need not be able to predict.
+  /// Ctrl-C, predict() of the returned space may fail.
   [[nodiscard]] virtual std::unique_ptr<Tunable> tunable(std::span<const Case>, const RunContext&) const {
     return nullptr;
   }

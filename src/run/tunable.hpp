@@ -48,15 +48,15 @@ class Tunable : NonCopyable {
   virtual ~Tunable() = default;
 
   /// Returns why the device cannot run the case, if only a query of the device shows this; nothing if it can run. The
-  /// search omits cases that have a reason.
+  /// search omits cases for which this function returns a reason.
   [[nodiscard]] virtual std::optional<SkipReason> skip_reason(const Case&) const { return std::nullopt; }
   /// Predicts the time of the case in seconds, for RunContext::objective. The order of predictions matters more than
   /// their scale, because the search corrects the predictions of each family() by measured times.
   [[nodiscard]] virtual double predict(const Case&) const = 0;
   /// Returns how many passes of the case fit behind one closed gate together; at least one.
   [[nodiscard]] virtual unsigned most_behind_gate(const Case&) const { return RegionTimer::most_behind_gate(1, 1); }
-  /// Tells how many passes each later sample of a candidate has (by default one). From then on, predictions and
-  /// reference measurements must be for samples of that many passes. Called at most once, before the first prepare().
+  /// Sets the number of passes in each later sample of a candidate; 1 before the call. Later predictions and reference
+  /// measurements must be for samples of that many passes. Called at most once, before the first prepare().
   virtual void repeat_passes(unsigned) {}
   /// Repeats the reference measurements with which candidates are compared; the fastest repetition counts. Called
   /// before and after the last round, because the machine may have been busier at the beginning.

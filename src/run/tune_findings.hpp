@@ -19,7 +19,7 @@ struct TuneCandidate {
   double seconds = 0;  ///< median time; from the confirmation if `confirmed`, otherwise from the search
   std::optional<Interval> interval;
   double predicted = 0;    ///< predicted time in seconds
-  double complexity = 0;   ///< see Tunable::complexity(); less is simpler
+  double complexity = 0;   ///< Tunable::complexity() of the configuration; lower values are simpler
   bool confirmed = false;  ///< measured again in the last round, alternating with the other finalists
   bool out = false;        ///< dropped during the search because it was clearly slower than the best
   bool disturbed = false;  ///< its samples vary too much to judge the error of the prediction

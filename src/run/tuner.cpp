@@ -148,9 +148,9 @@ std::vector<Case> feasible(std::span<const PlannedCase> cases, Machine& machine,
 
 namespace {
 
-// Fractions of the sampling budget for the first two phases. The remainder is for the confirmation.
+// Fractions of the sampling budget for inputs of predictions (stages) and the search. The confirmation gets the rest.
 constexpr double kForStages = 0.15;
-constexpr double kLongest = 60;  // seconds; a larger budget does not increase the part for measuring the stages
+constexpr double kLongest = 60;  // seconds of budget; a larger budget leaves the part for the stages unchanged
 constexpr double kForSearch = 0.5;
 constexpr double kSlowHost = 0.9;  // fraction of the makespan; a longer submit time causes a warning
 
@@ -315,7 +315,7 @@ class Tuner {
     if (has_budget()) tunable_->measure_again();
   }
 
-  /// Prepares and verifies configurations and returns those that succeed; the others are dropped. None if interrupted.
+  /// Prepares and verifies configurations; drops those that fail. Returns the others; none after Ctrl-C or device loss.
   std::vector<std::size_t> ready(const std::vector<std::size_t>& batch) {
     const OnExit time = stopwatch(bench_.machine.host(), account_.verification);
     std::vector<std::size_t> good;
@@ -346,8 +346,8 @@ class Tuner {
 
   using Sampled = std::vector<std::pair<std::size_t, Measurement>>;
 
-  /// Samples the configurations of a batch alternately. If that throws, samples each one separately, so that only the
-  /// failing one is dropped.
+  /// Samples the configurations of a batch alternately. If that throws, samples each configuration separately, so that
+  /// only the failing ones are dropped.
   Sampled sampled(const std::vector<std::size_t>& batch, const SamplingPolicy& policy) {
     Sampled all;
     if (batch.size() > 1) apart_ = false;
@@ -420,7 +420,7 @@ class Tuner {
   }
 
   /// Returns the first configurations of the batch for which `samples` samples each fit into `left` seconds. Returns at
-  /// least two if there are two, because one alone cannot be compared. The others come again in later rounds.
+  /// least two if there are two, because one alone cannot be compared. Later search rounds propose the others again.
   [[nodiscard]] std::vector<std::size_t> affordable(std::vector<std::size_t> batch, double left,
                                                     std::size_t samples) const {
     double round = 0;
@@ -569,7 +569,7 @@ Tuned tune(const Scenario& scenario, std::span<const Case> space, const RunConte
   const unsigned passes = passes_in_a_sample(*tunable, searched, bench.objective);
   if (passes > 1) tunable->repeat_passes(passes);
   if (interrupted() != 0) return {};
-  // This time includes allocation and preparation, so only up to twice the stages' fraction of the budget is charged.
+  // This time includes allocation and preparation. So at most twice the budget of the stages is charged for it.
   const double seconds = bench.machine.host().now() - begun;
   const Spent spent{seconds, std::min(seconds, 2 * kForStages * bench.policy.budget)};
   model::CandidateSearchPolicy policy;

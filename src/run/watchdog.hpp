@@ -21,7 +21,7 @@ namespace xferbench {
 struct WatchdogLimits {
   double timeout = 30;       ///< time that any call may take, even if its expected time is short
   double factor = 10;        ///< a call may also take this many times its expected time
-  double interrupted = 1.2;  ///< time from Ctrl-C until the Watch must have ended
+  double interrupted = 1.2;  ///< time after Ctrl-C in which the program must destroy the Watch
   double interval = 0.1;     ///< time between two checks
 };
 
@@ -46,7 +46,7 @@ class CallCounters final : public CallObserver {
 
   /// Sums of the counters of all threads.
   struct Totals {
-    std::uint64_t progress = 0;  ///< number of call begins and ends; of event queries, only those of finished events
+    std::uint64_t progress = 0;  ///< number of begins and ends of calls, plus event queries that found a finished event
     std::uint64_t polls = 0;     ///< number of event queries
     std::uint64_t waits = 0;     ///< number of waits for device work that have returned
     double expected = 0;         ///< expected duration of all submitted work, in seconds
@@ -93,7 +93,7 @@ class Watchdog {
     std::jthread thread_;
   };
 
-  /// Starts the checks. `on_alarm` is called at most once, on the thread of the Watch, which then ends. Must not throw.
+  /// Starts the checks. The Watch's thread calls `on_alarm` at most once and then ends. `on_alarm` must not throw.
   [[nodiscard]] Watch watch(std::function<void(const Alarm&)> on_alarm);
 
  private:
