@@ -65,9 +65,9 @@ struct Region {
   bool batchable = true;  ///< whether a pass that is too short for the clock may be repeated within one sample
   double shortest = kShortestSample;  ///< seconds; shorter passes are repeated within a sample
   unsigned batch = 0;  ///< fixed number of passes per sample; 0: chosen so that a sample takes at least `shortest`
-  /// Whether the time is compared with that of the first region that has this flag. Both must then include the fixed
-  /// start cost (model::StageCosts::start) to the same extent. If their batches differ, this region is also sampled
-  /// with the first one's batch, as an auxiliary series with the suffix kAlikeSuffix.
+  /// Whether this region's time is compared with the time of the first region that has this flag. Both times must then
+  /// include the same share of the fixed start cost (model::StageCosts::start). If the batches differ, this region is
+  /// also sampled with the first region's batch, as an auxiliary series with the suffix kAlikeSuffix.
   bool same_batch = false;
   bool waits = false;  ///< submit() returns only after the work has finished, so wall_region() needs no wait
   /// With several devices: whether passes may follow each other without synchronizing the streams in between.
@@ -76,9 +76,9 @@ struct Region {
   /// a single pass is then enough, which triggers lazy loading.
   bool warmed_by_another = false;
   std::function<void()> reset{};  ///< prepares each pass and is not timed; if set, the batch is 1
-  /// Throws VerificationError if the last pass left wrong results. Called untimed, right after a pass and before any
-  /// other region runs. May use the device, but must not change the inputs of passes. Empty if a pass leaves no result
-  /// that can be checked independently of earlier passes.
+  /// Throws VerificationError if the last pass left wrong results. The sampler calls it untimed, right after a pass and
+  /// before any other region runs. It may use the device, but must not change the inputs of passes. Empty if a pass
+  /// leaves no result that can be checked independently of earlier passes.
   std::function<void()> check{};
   std::optional<int> gpu{};  ///< number of the measured GPU; empty unless several GPUs are measured separately
 
@@ -93,7 +93,7 @@ struct Region {
   std::function<void(LapTimer&)> steps{};  ///< with Clock::host: does and times the work, in place of `submit`
 };
 
-inline constexpr const char* kAlikeSuffix = "-alike";  ///< suffix of the auxiliary series that same_batch adds
+inline constexpr const char* kAlikeSuffix = "-alike";  ///< suffix of the auxiliary series that Region::same_batch adds
 
 /// Names of the parts of every region that uses several devices. kGpuTime and kGpuEnd exist once per device, in the
 /// order of the devices' first streams.
@@ -196,7 +196,7 @@ class RegionTimer {
   std::size_t gate_timeouts_ = 0;
   double preparation_ = 0;
   bool all_were_there_ = true;  // whether all streams had reached the gate before it opened in the last gated pass
-  // Empty with Clock::host. Each event of joined_ belongs to its stream's device, the other three to the root device.
+  // These events are empty with Clock::host. Those in joined_ belong to their streams' devices, the others to the root.
   Event start_;
   Event stop_;
   Event forked_;

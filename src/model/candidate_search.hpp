@@ -39,10 +39,10 @@ class CandidateSearch {
   /// Replaces predictions that are not positive and finite by the slowest valid prediction.
   explicit CandidateSearch(std::vector<Prediction> predictions, const CandidateSearchPolicy& policy = {});
 
-  /// Returns the configurations to measure in the next round; empty when the search is over. The first round has those
-  /// with the best predictions of each family and overall. Later rounds have the best measured one as a reference and
-  /// those whose corrected predictions could beat it. The last rounds have those tied with the best, if these are more
-  /// than `finalists`. Each returned index must then be passed to record() or fail().
+  /// Returns the configurations to measure in the next round; empty when the search is over. The first round has the
+  /// best predictions of each family and overall. Later rounds have the best measured configuration, as a reference,
+  /// and the configurations whose corrected predictions could beat it. If more than `finalists` configurations are tied
+  /// with the best, the last rounds measure them again. Each returned index must then be passed to record() or fail().
   [[nodiscard]] std::vector<std::size_t> next() const;
   [[nodiscard]] bool over() const { return next().empty(); }
 

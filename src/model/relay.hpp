@@ -36,7 +36,7 @@ struct RelayShape {
 };
 
 /// Returns the chunk sizes for relaying `bytes`. At the beginning only the first link transfers, at the end only the
-/// second. So chunks become smaller, down to 2 MiB, toward the end at which only the faster link transfers.
+/// second. Chunks shrink to 2 MiB toward the beginning or the end, whichever uses only the faster link.
 [[nodiscard]] std::vector<std::uint64_t> relay_chunks(const RelayShape& shape, std::uint64_t bytes);
 
 /// Returns the bytes of each slot for relaying `bytes`: the longest chunk that uses the slot. Unused slots are omitted.
@@ -53,12 +53,12 @@ struct RelaySplit {
 /// Returns the seconds from the first byte's start to the last byte's arrival through one helper; excludes far_end.
 [[nodiscard]] double relay_time(const RelayCosts& helper, const RelayShape& shape, std::uint64_t bytes);
 
-/// Returns the seconds for the whole payload, which are those of the slowest path.
+/// Returns the seconds until the slowest path has moved its part of the payload.
 [[nodiscard]] double relay_makespan(const RelayPaths& paths, const RelayShape& shape, const RelaySplit& split);
 
 /// Returns the split with which all paths end as nearly as possible at the same time. Helpers get multiples of
-/// `alignment` bytes. All bytes go directly unless relaying saves a fifth of the time. `joining` counts in full as time
-/// of relaying, although a large transfer hides a part of it.
+/// `alignment` bytes. All bytes go directly unless relaying saves a fifth of the time. `joining` is added in full to
+/// the time of relaying, although a large transfer hides a part of it.
 [[nodiscard]] RelaySplit best_relay_split(const RelayPaths& paths, const RelayShape& shape, std::uint64_t bytes,
                                           std::uint64_t alignment);
 

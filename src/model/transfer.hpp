@@ -53,7 +53,8 @@ inline constexpr double kLargestSmallTransfer = 64.0 * 1024;
 /// to 0.5 us less than this line: docs/h200/transfers.md.
 inline constexpr double kLeastLongTransfer = 1024.0 * 1024;
 
-/// Fits over all sizes, over those on each side of kLargestSmallTransfer, and over those used for chunks of a pipeline.
+/// Fits over all sizes, over the sizes up to and above kLargestSmallTransfer, and over the sizes from
+/// kLeastLongTransfer.
 struct TransferFits {
   std::optional<TransferFit> all;
   std::optional<TransferFit> small;  ///< up to and including kLargestSmallTransfer

@@ -161,7 +161,7 @@ constexpr std::size_t kLeastThatDecide = 6;  // number of samples; fewer give no
 struct Entry {
   Case config;
   double predicted = 0;
-  std::optional<Candidate> candidate{};  ///< set from the first round on, until it is no longer needed
+  std::optional<Candidate> candidate{};  ///< set from the first round until the configuration is dropped
   std::optional<Measurement> search{};   ///< samples of all search rounds
   std::optional<Measurement> fresh{};    ///< samples of the confirmation (the last round)
   CaseHealth health{};                   ///< health of the GPU over all rounds of this configuration
@@ -300,7 +300,8 @@ class Tuner {
     SamplingPolicy policy = bench_.policy;
     policy.budget = std::max(left_until(1), 0.0);
     const Sampled all = sampled(best, policy);
-    // After an interruption, a few samples of this round decide nothing; they are added to those of the search.
+    // After an interruption, this round may have too few samples to decide. They are added to the samples of the
+    // search.
     const std::size_t enough = std::min(kLeastThatDecide, policy.min_samples);
     const bool decides =
         !apart_ && std::ranges::all_of(all, [&](const auto& s) { return s.second.samples.size() >= enough; });

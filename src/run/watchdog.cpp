@@ -121,7 +121,7 @@ void CallCounters::leave(const DeviceCall& call, bool progress) noexcept {
 CallCounters::Totals CallCounters::totals() const {
   Totals all;
   for (const Counters& of : places_) {
-    // Read the counters of ends before those of beginnings: otherwise a call could seem to have ended before it began.
+    // Read the counters of ended calls first: otherwise a call could seem to have ended before it began.
     const std::uint64_t left = of.left.load(std::memory_order_acquire);
     const std::uint64_t answered = of.answered.load(std::memory_order_acquire);
     const std::uint64_t entered = of.entered.load(std::memory_order_acquire);
