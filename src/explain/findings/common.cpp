@@ -37,13 +37,13 @@ constexpr std::size_t kLooks = 256;
 
 using Ranges = std::vector<const recording::Range*>;
 
-/// Removes ranges that have ended by `time`. Returns the innermost other range or null. `begun` is sorted by begin.
+/// Returns the last range in `begun` (sorted by begin) that has not ended by `time`, or null. Removes later ranges.
 const recording::Range* innermost(Ranges& begun, recording::Time time) {
   while (!begun.empty() && begun.back()->end != 0 && begun.back()->end <= time) begun.pop_back();
   return begun.empty() ? nullptr : begun.back();
 }
 
-/// Returns the NVTX range that is most often the innermost one around these calls, in their thread or in the process.
+/// Returns the NVTX range, of the thread or the process, that is most often the innermost one around these calls.
 std::string range_around(const AnalysisInput& e, std::span<const Index> calls) {
   std::vector<Index> some;
   for (std::size_t i = 0; i < calls.size(); i += calls.size() / kLooks + 1) some.push_back(calls[i]);

@@ -84,9 +84,9 @@ TypicalValue<Index> typical_gaps(const Program& program) {
   return gaps;
 }
 
-/// Removes the effect of cold caches on the program's own work after a pageable copy. The CPU stages such a copy, which
-/// evicts its caches, so that the work takes up to a few times as long (PyTorch training loop on an H200's host: 121 us
-/// instead of 38, and 23 with pinned memory). Work that takes even longer has another reason and is not changed.
+/// Removes the effect of cold caches on the program's own work after a pageable copy. The CPU stages such a copy, and
+/// thereby evicts its caches, so the work takes up to 4 times as long as usual (in a PyTorch training loop on the host
+/// of an H200: 121 us instead of 38 us). Work that takes even longer has another reason and is not changed.
 void warm_caches(Program& program, Index copy_call, const std::vector<Index>& next, const TypicalValue<Index>& gaps,
                  std::uint64_t bytes) {
   constexpr std::uint64_t kCache = 2 * MiB;  // bytes; cache of a CPU core
@@ -231,8 +231,8 @@ bool belongs_to(const Program& p, const std::vector<Before>& before_call, const 
   const HostCall& before = p.calls[last.call];
   const HostCall& call = p.calls[o.call];
   if (call.thread != before.thread || o.call <= last.call || call.begin > before.end + kLongestPause) return false;
-  // A kernel launched in between may use the data of the copy before; after a wait, the host may read what a D2H copy
-  // wrote to its memory.
+  // A launch in between ends the run, because the kernel may use the copied data. So does a wait after a D2H copy,
+  // because the host may then read the data.
   const Before& then = before_call[last.call];  // last.call is a copy, so neither a launch nor a wait
   const Before& now = before_call[o.call];
   return now.launches == then.launches && (now.waits == then.waits || o.copy != CopyKind::d2h);
@@ -257,8 +257,8 @@ std::vector<Run> runs_of_small_copies(const Program& p) {
   return runs;
 }
 
-/// Merges a run of copies: its last copy transfers everything, and the others become copies between host buffers. The
-/// program's own work and its other calls between these copies stay, since they may produce the data.
+/// Merges a run of copies: its last copy transfers the bytes of all, and gathering them in one buffer adds host time.
+/// The program's own work and its other calls between these copies stay, since they may produce the data.
 void gather(Program& p, const Run& run, const Costs& costs) {
   std::uint64_t bytes = 0;
   for (const Index i : run) {
@@ -277,7 +277,7 @@ void gather(Program& p, const Run& run, const Costs& costs) {
   whole.work = costs.copy(whole.copy, whole.host, bytes).value_or(whole.work);
 }
 
-/// Returns the seconds of host work between the copy calls of the runs. Excludes the copy calls that merging saves.
+/// Returns the seconds from the first to the last copy call of each run, in total, without the copy calls themselves.
 double time_between(const AnalysisInput& e, const std::vector<Run>& runs) {
   double sum = 0;
   for (const Run& run : runs) {

@@ -1,4 +1,4 @@
-// Finds host work that leaves the GPU idle: launches one by one, and setup inside the window.
+// Finds host work that leaves the GPU idle: launching many kernels one by one, and setup inside the window.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -130,8 +130,8 @@ bool is_setup_call(const HostCall& call) {
   }
 }
 
-/// Returns the setup calls of the window. If the window is the whole program, returns only calls between the first and
-/// the last operation: the others belong to the program's start or end.
+/// Returns the setup calls of the window. If the window is the whole program, leaves out calls before the first and
+/// after the last operation, because these calls belong to the program's start or end.
 std::vector<Index> setup_calls(const AnalysisInput& e) {
   double begin = 0;
   double end = e.program.seconds;

@@ -25,7 +25,7 @@ double work_of(const Program& p, const std::vector<Index>& operations) {
 
 // --- Overlap of a step with the next one -----------------------------------------------------------------------------
 
-/// Replaces the dependencies of an operation on its own stream by dependencies on the operations `on`.
+/// Replaces the dependencies of operation `i` on operations of its own stream by dependencies on the operations `on`.
 void follow(Program& p, Index i, std::initializer_list<Index> on) {
   Operation& o = p.operations[i];
   std::erase_if(o.after, [&](const Dependency& d) { return p.operations[d.operation].stream == o.stream; });
@@ -90,7 +90,7 @@ class Covered {
 
   void wait_for_all(Program& p) const {
     std::vector<Index> more;
-    std::vector<std::size_t> known(p.operations.size(), 0);  // per operation: number of the last list that contained it
+    std::vector<std::size_t> known(p.operations.size(), 0);  // per operation: value of `list` when it was last seen
     std::size_t list = 0;
     const auto is_new = [&](Index i) { return std::exchange(known[i], list) != list; };
     for (HostCall& call : p.calls) {
@@ -178,7 +178,7 @@ double work_of_part(const Operation& o, std::size_t parts, const Costs& costs) {
   return std::max(share, alone.value_or(share + fixed.value_or(costs.handover)));
 }
 
-/// Adds part number `part` of the operation `whole`, enqueued by the same call but `part` launch times later.
+/// Adds part `part` of operation `whole` and returns its index. Each earlier part delays it by the time of one call.
 Index add_part(Program& p, Index whole, std::size_t part, std::size_t parts, const Costs& costs) {
   Operation o = p.operations[whole];
   o.work = work_of_part(o, parts, costs);
@@ -236,8 +236,8 @@ std::vector<std::size_t> waits_before(const Program& p) {
   return before;
 }
 
-/// Whether the host enqueues the whole step before it waits for any of its operations. Otherwise parts of the step
-/// would have to overtake a wait.
+/// Whether the phases of the step are in order, and the host enqueues all of them without a wait in between. Otherwise
+/// parts of the step would have to overtake a wait.
 bool can_be_split(const Program& p, const Step& step, const std::vector<std::size_t>& waits) {
   if (!step.in_order) return false;
   Index first = kNone;

@@ -60,7 +60,7 @@ class Account {
  private:
   struct Stream {
     std::uint32_t enqueued = 0;
-    // positions of results not yet waited for: copies back, and operations that depend on a result of another stream
+    // positions of results that the host has not awaited: copies back, and operations that use another stream's result
     std::deque<std::uint32_t> results{};
     [[nodiscard]] bool has_result_by(std::uint32_t place) const { return !results.empty() && results.front() <= place; }
   };
@@ -69,9 +69,9 @@ class Account {
     return i != kNone && streams_[p_.operations[i].stream].has_result_by(places_[i]);
   }
 
-  /// Returns an operation with a pending result at or before it in its stream: `i` or, if `i` is a join, an operation
-  /// that it joins. kNone if there is none. Later results have later positions, so an operation without a pending
-  /// result stays without one. So each joined operation is checked once; places_ counts the checked ones.
+  /// Returns `i` or, if `i` is a join, an operation that `i` joins, if this operation or an earlier one in its stream
+  /// has a pending result; else kNone. New results belong to later operations, so a joined operation that has none gets
+  /// none later. Therefore each joined operation is checked once, and places_ counts the checked ones.
   Index result_at(Index i) {
     if (!p_.operations[i].is_join) return has_result(i) ? i : kNone;
     for (std::vector<Index> open{i}; !open.empty();) {
@@ -136,8 +136,8 @@ void remove_waits(Program& p, const std::vector<Index>& calls) {
 /// In bytes. Larger results are left out: pinning them pays off by itself and is another finding (`pageable`).
 constexpr std::uint64_t kSmallResult = 64 * KiB;
 
-/// Pins small results and removes these waits. Calls with a larger copy to pageable memory still wait, since the host
-/// carries out such a copy.
+/// Pins the small results that these calls copy, and removes the calls' waits. A call with a larger copy to pageable
+/// memory still waits, since the host carries out such a copy.
 void pin_results(Program& p, const std::vector<Index>& calls, const Costs& costs) {
   for (const Index c : calls) {
     for (const Index i : p.calls[c].operations) {
