@@ -18,8 +18,8 @@ namespace {
 
 // --- Work: durations without interference from concurrent operations -------------------------------------------------
 
-/// Work that a running copy in one direction completes over time, in seconds of a copy alone on the link; piecewise
-/// linear. The slope is less than 1 while copies share the link.
+/// Speed of each copy in one direction, integrated over time. A copy that runs from time a to time b completes the work
+/// at(b) - at(a), in seconds that it would take alone. The speed is less than 1 while copies share the link.
 class Progress {
  public:
   void add(double time, double value) { steps_.push_back({time, value}); }
@@ -137,8 +137,8 @@ void set_work(Program& program) {
 
 // --- Defaults --------------------------------------------------------------------------------------------------------
 
-/// Default for the seconds between two operations of a stream by CUPTI's timestamps. Costs::handover is larger: kernels
-/// measure it with the GPU's clock.
+/// Default for Operation::handover, in seconds, measured with CUPTI's timestamps. Costs::handover is larger because
+/// kernels measure it with the GPU's clock.
 constexpr double kTypicalHandover = 1e-6;
 
 // --- Delays and handovers of operations -----------------------------------------------------------------------------
@@ -231,7 +231,7 @@ void set_delays(Program& program, const Costs& costs) {
 
 // --- Calls ----------------------------------------------------------------------------------------------------------
 
-/// Returns when the last operation that the call waits for ended; nothing if all had ended before the call began.
+/// Returns the end of the last operation that the call had to wait for; nothing if the call had to wait for none.
 std::optional<double> waited_until(const Program& program, const HostCall& call) {
   std::optional<double> last;
   for (const Index i : call.waits_for) {
@@ -269,8 +269,8 @@ void set_own_times(Program& program, const Costs& costs) {
 constexpr std::size_t kDeepQueue = 500;
 constexpr double kLongCall = 30e-6;
 
-/// A call that enqueues work, takes longer than kLongCall and finds more than kDeepQueue unfinished operations was
-/// blocked by a full queue. Makes it wait for the last operation that ended during the call.
+/// Finds calls that a full queue blocked: calls that enqueue work, take longer than kLongCall, and begin while more
+/// than kDeepQueue operations are unfinished. Makes each call wait for the last operation that ended during that call.
 void find_full_queues(Program& program) {
   std::vector<double> ends;
   std::vector<Index> by_end;

@@ -75,7 +75,7 @@ std::vector<std::string> gpus_of(const Recording& r, const Program& p) {
   return names;
 }
 
-/// Maximum relative difference between the profiled run without profiler overhead and the baseline run.
+/// Gains are unavailable if the replay without profiler overhead differs from the baseline run by more than this share.
 constexpr double kMostVariation = 0.25;
 
 /// Returns the program without profiler overhead; without a baseline run, returns it unchanged. Makes gains unavailable
@@ -100,7 +100,7 @@ Program unprofiled_program(ProcessExplanation& analysis, const Program& program)
   return std::move(unprofiled.program);
 }
 
-/// Whether the replay of the unchanged program takes the recorded time. If not, `gains_unavailable` gets the reason.
+/// Whether a replay of the unchanged program takes about the recorded time. If not, sets `gains_unavailable`.
 bool can_be_replayed(ProcessExplanation& analysis, const Program& program) {
   try {
     analysis.window_summary.replayed = replay(program).seconds;

@@ -142,7 +142,7 @@ struct TimelineSpan {
   double end = 0;
 };
 
-/// Timeline of the window from the first recorded span on; it ends early if there are too many spans.
+/// Timeline of the window, from the first recorded span on. If there are too many spans, the last ones are left out.
 struct Timeline {
   double from = 0;  ///< seconds from the beginning of the window
   double to = 0;
@@ -177,8 +177,8 @@ struct ProcessExplanation {
   double least_share = 0.01;        ///< findings that gain a smaller share of the wall time are left out
   /// Element i: seconds of the window with the first i + 2 findings of the list fixed together.
   std::vector<double> together{};
-  /// Seconds of the window with only the findings of the requested kinds (`fixed`) fixed. Nothing if there are none, or
-  /// if gains are unavailable.
+  /// Seconds of the window with only the findings of the requested kinds (`fixed`) fixed. Nothing if no such finding
+  /// exists, or if gains are unavailable.
   std::optional<double> seconds_fixed{};
   std::vector<std::string> fixed{};  ///< kinds of findings that the user asked to fix (Options::fixed)
   bool fixed_at_most = false;        ///< the gain of the fixes is an upper bound, so `seconds_fixed` is a lower bound

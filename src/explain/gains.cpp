@@ -28,10 +28,10 @@ double less(double seconds, double profiling) {
   return seconds <= 0 ? seconds : std::max(kLeastLeft * seconds, seconds - profiling);
 }
 
-/// Removes profiler overhead of `per_call` seconds from each call: half of it from the delay of the operations that the
-/// call enqueues, half from its wake-up after a wait. CUPTI's timestamps also take time on the device: removes
-/// `per_call` / 10 before each kernel (0.17 us for graph nodes) and `per_call` / 2 before each copy (0.6 us for many
-/// small copies in a row).
+/// Subtracts `per_call` seconds of profiler overhead from each call, and half as much from the delay of each operation
+/// and from each wake-up after a wait. CUPTI's timestamps also take time on the device: subtracts `per_call` / 10 from
+/// the handover of each kernel (measured for graph nodes: 0.17 us) and `per_call` / 2 from that of each copy (measured
+/// for many small copies in a row: 0.6 us).
 Program lightened(Program program, double per_call) {
   for (HostCall& call : program.calls) {
     call.own = less(call.own, per_call);
@@ -44,14 +44,14 @@ Program lightened(Program program, double per_call) {
   return program;
 }
 
-/// Searches by bisection for the overhead per call with which the replay takes `baseline` seconds.
+/// Searches by bisection for the overhead per call whose removal makes the replay take `baseline` seconds.
 UnprofiledProgram without_costs(const Program& program, double replayed, double baseline) {
   UnprofiledProgram best{.program = program, .seconds = replayed};
   double low = 0;
   double high = kMostPerCall;
   constexpr int kSteps = 5;
   for (int step = 0; step < kSteps && replayed > baseline && low < high; ++step) {
-    // Tries the maximum first, because often not even that is enough.
+    // Tries the maximum first: often the replay takes longer than `baseline` even without that overhead.
     const double per_call = step == 0 ? high : (low + high) / 2;
     Program lighter = lightened(program, per_call);
     const double seconds = replay(lighter).seconds;
@@ -121,8 +121,8 @@ double busiest(const Program& program) {
   return most;
 }
 
-/// Returns the duration with the fix; infinite if the changed program would deadlock. The caller multiplies the result
-/// by `scale` to correct the replay's error. The busy time of engines has no such error, so it is divided by `scale`.
+/// Returns the replayed seconds with the fix, but at least the busy time of an engine; infinite for a deadlock. The
+/// caller multiplies by `scale` to correct the replay's error. The busy time is exact, so it is divided by `scale`.
 double seconds_with(const Program& program, const Fix& fix, double scale) {
   Program changed = program;
   fix.apply(changed);
@@ -163,7 +163,7 @@ class Sequence {
       return;
     }
     const std::size_t fix = gain_here > 0 ? here.best : alone.best;  // index of the fix to report
-    const double after = std::min(alone.times[fix], unchanged_);     // alone, a fix never gains less than 0
+    const double after = std::min(alone.times[fix], unchanged_);     // a slow-down by the fix counts as no gain
     if (gain_here > 0) {
       candidate.fixes[fix].apply(program_);
       seconds_ = here.seconds();
@@ -203,7 +203,7 @@ UnprofiledProgram without_profiling(const Program& program, double replayed, dou
   UnprofiledProgram unprofiled = without_costs(program, replayed, baseline);
   const auto waits_for_pages = [](const Operation& o) { return o.varies && !o.is_copy; };
   if (std::ranges::any_of(program.operations, waits_for_pages)) {
-    // With CUPTI's counters, kernels that wait for pages take up to twice as long, host code 25 % longer (H200).
+    // CUPTI's unified memory counters slow kernels that wait for pages by up to 100 %, and host code by 25 % (H200).
     vary_operations(unprofiled, baseline, false);
     vary_host(unprofiled, baseline);
   }

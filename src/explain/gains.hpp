@@ -22,10 +22,10 @@ struct UnprofiledProgram {
   double seconds = 0;   ///< duration of the replay of `program`
   double per_call = 0;  ///< profiler overhead removed from each call, in seconds
 };
-/// Changes the program so that its replay takes `baseline` seconds, as far as possible; `replayed` is the duration of
-/// its unchanged replay. Removes profiler overhead from calls and operations, within bounds. Attributes the remaining
-/// difference first to copies of pageable memory, then to host time. If kernels wait for managed pages, attributes it
-/// first to these kernels and to host time. Other GPU operations keep their recorded times.
+/// Returns a changed program whose replay takes about `baseline` seconds, if possible. `replayed`: seconds that the
+/// replay of `program` takes. Removes profiler overhead from calls and operations, within bounds. Attributes the
+/// remaining difference first to copies of pageable memory, then to host time. If kernels wait for managed pages,
+/// attributes it first to these kernels and to host time. Other GPU operations keep their recorded times.
 UnprofiledProgram without_profiling(const Program& program, double replayed, double baseline);
 
 struct Gains {
@@ -35,12 +35,12 @@ struct Gains {
 };
 
 /// Estimates the gain of each candidate. `reference`: real duration of the unchanged program in seconds, to which
-/// replayed times are scaled. Leaves out findings that gain less than `least_share`, both alone and after the others.
+/// replayed times are scaled. Leaves out findings that gain less than `least_share` both alone and after earlier fixes.
 Gains gains_of(const Program& program, double reference, const std::vector<Candidate>& candidates, double least_share);
 
 /// Estimate for the window with only the requested kinds of findings fixed.
 struct Chosen {
-  std::optional<double> seconds{};     ///< duration with the fixes; nothing if none of them was found
+  std::optional<double> seconds{};     ///< duration with the fixes; nothing if no such finding exists
   bool at_most = false;                ///< the gain is an upper bound
   std::vector<FindingKind> missing{};  ///< requested kinds without a finding
 };

@@ -25,7 +25,7 @@ std::optional<double> seconds_on(const LimitCurve& curve, std::uint64_t bytes) {
   if (above == points.end()) return low.seconds * size / static_cast<double>(low.bytes);
   const double below = std::log(static_cast<double>(low.bytes));
   const double part = (std::log(size) - below) / (std::log(static_cast<double>(above->bytes)) - below);
-  // The time is latency plus size / rate, so it is linear in the size. A power law is too high between distant points.
+  // The time is latency plus size / rate, linear in the size. A power law gives too long times between distant sizes.
   const double line = low.seconds + (above->seconds - low.seconds) * (size - static_cast<double>(low.bytes)) /
                                         static_cast<double>(above->bytes - low.bytes);
   const double power = std::exp(std::log(low.seconds) + part * std::log(above->seconds / low.seconds));

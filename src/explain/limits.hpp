@@ -13,8 +13,8 @@ namespace xferbench::explain {
 struct MachineLimits {
   Costs costs{};
   LimitTimes times{};                ///< measured times, the source of `costs`
-  std::vector<LimitCurve> curves{};  ///< copies to and from the GPU, by size
-  std::string of{};                  ///< description, for example "NVIDIA H200, driver 580.95.05, measured 2026-11-23"
+  std::vector<LimitCurve> curves{};  ///< times of copies to and from the GPU, by size
+  std::string of{};                  ///< source, for example "NVIDIA H200, driver 580.95.05, measured 2026-11-23"
   bool simulated = false;
   std::string uuid{};  ///< UUID of the measured GPU
 };

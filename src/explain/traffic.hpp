@@ -13,7 +13,7 @@ namespace xferbench::explain {
 std::vector<Traffic> traffic_of(const Program& program, const Costs& costs);
 
 /// Returns the points of the scatter plot. Copies of one kind and size whose durations differ by less than 10 % share a
-/// point. If there are more than `most` points, drops those of the fewest copies.
+/// point. If there are more than `most` points, drops the points that stand for the fewest copies.
 std::vector<CopyPoint> cloud_of(const Program& program, std::size_t most);
 
 }  // namespace xferbench::explain

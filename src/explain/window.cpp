@@ -37,7 +37,7 @@ Time last_of(const Recording& r) {
   return last;
 }
 
-/// Names, for an error message, the ranges that the recording has.
+/// Returns text for an error message: the names of the ranges in the recording.
 std::string ranges_of(const Recording& r) {
   std::set<std::string_view> names;
   for (const recording::Range& range : r.ranges) {
