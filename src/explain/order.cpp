@@ -37,7 +37,7 @@ Order::Order(Program& program)
 void Order::enqueue(Index operation) {
   State& stream = streams_[program_.operations[operation].stream];
   while (stream.no_call_placed < stream.no_call.size() && stream.no_call[stream.no_call_placed] < operation) {
-    // In one stream, an operation that began earlier was also enqueued earlier.
+    // Operations of a stream begin in the order in which they are enqueued, so this one comes before `operation`.
     place(stream.no_call[stream.no_call_placed++]);
   }
   place(operation);
@@ -131,8 +131,8 @@ Index Order::join(const Point& point, Index owner) {
   return static_cast<Index>(program_.operations.size() + joins_.size() - 1);
 }
 
-/// Returns what a wait for the stream covers: its last operation, its pending event waits, and for the legacy default
-/// stream the last operations of all blocking streams.
+/// Returns the operations that a wait for the stream covers: the stream's last one, those that the stream must wait for
+/// because of events and, for the legacy default stream, the last operations of all blocking streams.
 Point Order::point_of(Index stream) {
   Point point = streams_[stream].held;
   add(point, streams_[stream].tail);

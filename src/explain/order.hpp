@@ -53,7 +53,7 @@ class Order {
   struct State {
     Index tail = kNone;              // last operation so far
     Point held{};                    // operations that the next one must wait for because of cudaStreamWaitEvent
-    std::vector<Index> no_call{};    // operations of the stream without a call, sorted by begin
+    std::vector<Index> no_call{};    // the stream's operations that have no call, sorted by begin
     std::size_t no_call_placed = 0;  // number of operations in `no_call` that place() has handled
     std::vector<Index> groups{};     // indices of the groups that the stream belongs to
   };
@@ -91,7 +91,7 @@ class Order {
   std::size_t no_call_seen_ = 0;
   std::map<std::uint32_t, Index> legacy_;  // per context: the last operation in the legacy default stream
   std::map<Named, Point> latest_;          // per context and event: operations that the event's latest record covers
-  // By Event::record, the id of a cudaEventRecord call: operations that the recorded event covers.
+  // Per cudaEventRecord call (by its id, Event::record): operations that the event covers.
   std::map<std::uint64_t, Point> recorded_;
 
   Index graph_call_ = kNone;  // the graph launch whose nodes are being enqueued, in the order of their begin

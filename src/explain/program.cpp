@@ -237,7 +237,7 @@ class Builder {
     no_call_.sort();
   }
 
-  /// Handles a call from before the window. Only what it enqueued and recorded matters, not its time.
+  /// Handles the operations, event records and event waits of a call from before the window. Ignores the call's time.
   void execute_earlier(std::uint32_t correlation, Order& order) {
     for (const auto& [key, i] : no_call_.of(correlation)) order.enqueue(i);
     for (const auto& [key, i] : events_.of(correlation)) order.record(r_.events[i]);
@@ -291,7 +291,7 @@ class Builder {
     wait_for(call, own);
   }
 
-  /// cudaFree and the like wait for a busy device: makes the call wait for operations that ended during the call.
+  /// Calls such as cudaFree wait for a busy device. Makes the call wait for the operations that ended during it.
   static void wait_if_recorded(HostCall& call, Order& order) {
     wait_for(call, order.ended_within(call.begin, call.end));
   }

@@ -40,8 +40,8 @@ struct Operation {
   double begin = 0;  ///< as recorded
   double end = 0;
   double work = 0;      ///< duration in seconds if nothing else uses its engine and the link
-  double delay = 0;     ///< seconds from the begin of its call to its own begin, if nothing else delays it
-  double handover = 0;  ///< seconds from the end of its last dependency to its own begin, if nothing else delays it
+  double delay = 0;     ///< seconds from the begin of the call to the operation's begin, if nothing else delays it
+  double handover = 0;  ///< seconds from the last dependency's end to the operation's begin, if nothing else delays it
   std::uint64_t bytes = 0;
   Index call = kNone;    ///< index of the call that enqueued it; kNone: enqueued before the window, or by the device
   Index stream = 0;      ///< index into Program::streams
@@ -118,9 +118,9 @@ Program program_of(const Recording& recording, const Window& window, const Costs
 /// thread: waiting for a thread involves no CUDA call, so it is not recorded.
 void follow_threads(Program& program);
 
-/// Sets Operation::work, delay, handover and side_by_side, and HostCall::own and wake. Uses a recorded time if it
-/// decided when the operation or call began or ended, else the median of recorded times of the same kind. So an
-/// unchanged replay takes the recorded time, except for effects that the graph does not contain.
+/// Sets Operation::work, delay, handover and side_by_side, and HostCall::own and wake. Derives them from recorded
+/// times. A time that the recording does not show, because something else took longer, is the median for its kind. So a
+/// replay of the unchanged program takes the recorded time, except for effects that the graph does not contain.
 void calibrate(Program& program, const Costs& costs);
 
 }  // namespace xferbench::explain

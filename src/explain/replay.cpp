@@ -62,7 +62,7 @@ struct EngineState {
   std::size_t running = 0;
   std::size_t alone = 0;  // number of running operations that may not overlap another
   Index last = kNone;     // last operation that began; on a copy engine, no other can be running
-  // The engine stays free for this operation although others wait: it is next in the recorded order and almost ready.
+  // The engine stays free for this operation, which is almost ready and precedes the waiting ones in the recording.
   Index kept_for = kNone;
 };
 
@@ -121,7 +121,7 @@ class Simulation {
 
  private:
   struct CallState {
-    // Before the call begins: number of calls that must end first. Then: number of operations that it waits for.
+    // Before the call begins: number of calls that must end before. Then: number of awaited operations not yet ended.
     std::uint32_t missing = 0;
     double least_end = 0;
     bool begun = false;
@@ -166,7 +166,7 @@ class Simulation {
     result_.call_begins[c] = now_;
     state.missing = 0;
     for (const Index i : call.operations) {
-      if (p_.operations[i].call != c) continue;  // a fix moved it to another call
+      if (p_.operations[i].call != c) continue;  // a fix has moved the operation to another call
       arrive(i, now_ + p_.operations[i].delay);
     }
     for (const Index i : call.waits_for) {
@@ -236,9 +236,9 @@ class Simulation {
     start_what_can(engine);
   }
 
-  /// Returns the operation that runs next on the engine of `ended`, before those that already wait for the engine: it
-  /// depends on `ended`, is ready within kMoment, and began before the waiting ones in the recording. kNone: the first
-  /// waiting operation runs next.
+  /// Returns the operation that may overtake those that already wait for the engine of `ended`: one that depends on
+  /// `ended`, is ready within 2 us, and precedes the waiting ones in the recording. Returns kNone if there is none;
+  /// then the first waiting operation runs next.
   [[nodiscard]] Index next_in_order(Index ended, const EngineState& engine) const {
     constexpr double kMoment = 2e-6;
     if (engine.running > 0 || engine.ready.empty()) return kNone;

@@ -1,4 +1,4 @@
-// Derives after which other call each host call is made (HostCall::follows).
+// Finds, for each host call, the call that must end before it is made (HostCall::follows).
 #include "explain/program.hpp"
 
 #include <algorithm>
