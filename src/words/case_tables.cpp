@@ -77,7 +77,7 @@ std::string cell(const Column& column, const Result& result, const std::string& 
                           : metric_cell(of.format, *metric, time_unit);
 }
 
-/// Adds the times of a measurement that adjacent columns show: the median and the percentiles.
+/// Appends the median and the percentiles of a measurement to `times`: their columns share a unit.
 void add_times(const Measurement& m, std::vector<double>& times) {
   if (m.unit != "s" || m.samples.empty()) return;
   times.push_back(m.median);
@@ -111,7 +111,7 @@ std::string time_unit_of(const MetricDeclaration& of, const std::vector<const Re
   return unit_in_table(times);
 }
 
-/// Whether a column is worth showing: it has a value. A column that names clocks needs two different values.
+/// Whether any result has a value in the column. A column of clock names must have two different values.
 bool shows(const Group& group, const Column& column) {
   std::string first;
   return std::ranges::any_of(group.results, [&](const Result* r) {
@@ -131,9 +131,9 @@ Table::Row without_numbers(const Result& result, Cells axes) {
   return {std::move(axes)};
 }
 
-/// Returns the indices of the columns after the axes, the least important first: clocks and percentiles, then numbers
-/// from the right, then shares of a limit and speed-ups, then the interval. Leaves out the first of these columns, the
-/// main metric, which always stays.
+/// Returns the indices of the columns after the axes, the least important first: clocks, percentiles, other numbers
+/// (from right to left), shares of a limit and speed-ups, and finally the interval of the main metric. Leaves out the
+/// main metric, the leftmost of these columns, because a table always shows it.
 std::vector<std::size_t> least_important(std::span<const Column> columns, std::size_t axes) {
   using Companion = MetricDeclaration::Companion;
   const auto rank = [&columns](std::size_t i) {
@@ -281,7 +281,7 @@ std::vector<std::string> skipped_lines(const Group& group) {
 
 namespace {
 
-/// Returns the number that ranks ways to do the same work: smaller is better. nullopt if the case has no such number.
+/// Returns the number by which ways to do the same work are compared: smaller is better. nullopt if the case has none.
 std::optional<double> rank_of(const Result& r, const ScenarioDescriptor& scenario) {
   const Metric* metric = r.metric(scenario.answer.best);
   const Measurement* m = r.measurement(scenario.answer.best);

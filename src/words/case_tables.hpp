@@ -35,8 +35,8 @@ struct Group {
 using Fixed = std::vector<std::pair<std::string, std::string>>;
 Fixed fixed_axes(const Group& group);
 
-/// Returns the results that get a row of their own. After Ctrl-C hundreds of cases may not have begun; rows for them
-/// would scroll the measured ones away.
+/// Returns the results that get a row. Leaves out cases that did not begin before Ctrl-C, because there may be
+/// hundreds, and cases that were skipped for the same reason as others.
 std::vector<const Result*> with_row(const Group& group);
 /// Returns a line for each reason for which several cases were skipped.
 std::vector<std::string> skipped_lines(const Group& group);

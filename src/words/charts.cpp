@@ -237,7 +237,7 @@ class Drawer {
     return series;
   }
 
-  /// Adds the highest limit of the cases with each value of x, because their limits may differ.
+  /// Adds a line for the limit. Cases with the same x may have different limits: the line shows the highest.
   void add_limit(const Results& results, Chart& chart) const {
     std::map<double, double> limits;
     for (const Result* r : results) {

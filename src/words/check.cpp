@@ -63,8 +63,8 @@ Table table_of(const Checked& checked) {
               .gap = 2,
               .least_important = {3, 1}};
   for (const check::Row& row : checked.rows) {
-    // Skip what was not measured: a file of expectations may cover every scenario, a run one or two. Such expectations
-    // are listed below the tables.
+    // Leave out expectations that were not measured. There may be many, because a run may cover only a few scenarios.
+    // They are listed below the tables.
     if (row.verdict == Verdict::not_measured) continue;
     // A derived limit has no name of its own: its name is the key of its case.
     const std::string name = row.name == row.key ? "" : row.name;

@@ -94,7 +94,7 @@ struct NamedSide {
   const char* side;
 };
 
-/// Returns the files for which `say` returns a text, each with that text; cut to kMostOfFiles bytes.
+/// Returns the names of the files for which `say` returns a text, each followed by it; cut to kMostOfFiles bytes.
 template <class Say>
 std::string files_of(std::initializer_list<NamedSide> sides, const Say& say) {
   std::vector<std::string> said;
@@ -141,7 +141,7 @@ Trust trust_of(const std::optional<std::string>& profile, std::initializer_list<
 void add_sources(const std::vector<compare::Source>& sources, const char* side, Document& document) {
   const std::string blank(std::string_view(side).size(), ' ');
   for (auto first = sources.begin(); first != sources.end();) {
-    // a file of several processes is one line
+    // all processes of a file share one line
     const auto next = std::find_if(first, sources.end(), [&](const auto& other) { return other.name != first->name; });
     const std::string processes = next - first == 1 ? "" : fmt::format(" ({} processes)", next - first);
     const std::string marks = first->verified ? "" : ", NOT VERIFIED";
@@ -224,7 +224,7 @@ class EqualColumns {
   std::vector<std::string> texts_;
 };
 
-/// Adds the cases with a change, then other possible causes of a change, then, collapsed, the other cases.
+/// Adds the cases with a change, then warnings and differences that may be the cause, then, collapsed, all other cases.
 void add_folded_rows(const compare::Comparison& comparison, Document& document) {
   constexpr std::size_t kMostOpen = 5;
   Table news = empty_table(comparison);

@@ -38,7 +38,7 @@ std::string method(const compare::Comparison& comparison);
 /// Returns for example "exit 1 because 2 cases regressed" or "exit 0: nothing is worse by more than 3 %".
 std::string conclusion(const compare::Outcome& outcome);
 
-/// Appends the GPU and host where the case was measured, in fleets, to the key of a case or to the distinguishing part.
+/// Returns `key`, the key of a case or a part of it. Fleets: appends the GPU and host on which the case was measured.
 std::string with_place(const std::string& key, const compare::Row& row);
 
 /// Returns the reasons for the verdict, and doubts about the numbers; empty if there are none.

@@ -94,7 +94,7 @@ std::vector<int> tenths_of_percent(const std::vector<double>& parts) {
   const auto exact = [&](std::size_t i) { return std::max(0., parts[i] / whole * 1000); };
   int left = 1000;
   for (const std::size_t i : by_rest) left -= tenths[i] = static_cast<int>(exact(i));
-  // Distribute the tenths that are missing after rounding down: the parts that lost most by it get them first.
+  // Rounding down loses some tenths. Distribute them: the parts that rounding reduced most get them first.
   std::ranges::stable_sort(by_rest, std::ranges::greater(), [&](std::size_t i) { return exact(i) - tenths[i]; });
   for (const std::size_t i : by_rest) {
     if (left-- > 0) ++tenths[i];
@@ -109,7 +109,7 @@ struct Share {
   const ShareKind& kind;
   double seconds = 0;
   int tenths = 0;       ///< share of the time without profiler overhead, in tenths of a percent
-  bool on_top = false;  ///< it is profiler overhead, which is not part of that time
+  bool on_top = false;  ///< whether this is the profiler overhead, which the other shares do not include
   [[nodiscard]] std::string text() const { return fmt::format("{}{:.1f} %", on_top ? "+" : "", tenths / 10.); }
 };
 

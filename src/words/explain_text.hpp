@@ -54,7 +54,7 @@ std::string advice(const explain::Explanation& explanation);
 
 /// Returns for example "python3 train.py, process 4711, on NVIDIA H200; range steps, 3 times".
 std::string head(const explain::ProcessExplanation& process);
-/// Returns for example "limits of NVIDIA H200, ...", or what is missing without limits.
+/// Returns for example "limits of NVIDIA H200, ..."; if the limits are unknown, a sentence about what is left out.
 std::string limits_text(const explain::Explanation& explanation);
 
 /// Returns sentences about the profiler overhead and the accuracy of the replay.

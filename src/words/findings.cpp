@@ -68,7 +68,7 @@ class Findings {
     }
     for (const std::string& kind : kinds_) {
       Table table = table_of(kind);
-      if (!table.header.empty()) document.add(std::move(table), true);  // without columns, there is nothing to show
+      if (!table.header.empty()) document.add(std::move(table), true);
     }
     if (!sentences_.empty()) document.add(List(sentences_), true);
     if (more_ > 0) document.add(more_note(more_, "finding"), true);

@@ -11,7 +11,7 @@
 namespace xferbench {
 
 struct FindingsShown {
-  const Fixed& fixed;  ///< axis values that all cases share; the section's heading names them, so keys need not
+  const Fixed& fixed;  ///< axis values that all cases share; keys leave them out, because the heading names them
   bool details;        ///< show all findings; otherwise only the first of each kind, and how many more there are
   std::string whose;   ///< line above the findings, if they are of fewer processes than the tables; else empty
 };
