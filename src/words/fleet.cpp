@@ -122,7 +122,7 @@ Table table_of_tests(const Fleet& fleet, const std::vector<const Summary*>& rows
 
 // --- Contention -----------------------------------------------------------------------------------------------------
 
-/// Returns the median over the ranks of each node, by node.
+/// Returns, for each node, the median of the values that the node's ranks measured in the test.
 std::map<int, double> medians_by_node(const Fleet& fleet, const Test& test) {
   std::map<int, std::vector<double>> values;
   for (const Test::Value& value : test.values) {
@@ -278,7 +278,7 @@ std::vector<std::string> flagged_lines(const Fleet& fleet) {
   return lines;
 }
 
-/// Returns the sentence that nothing is flagged, in a good tone only if all was judged and no suspicion is left.
+/// Returns a sentence if nothing is flagged. Its tone is good only if every test was judged and no suspicion is left.
 std::optional<Sentence> nothing_flagged(const Report& report) {
   const Fleet& fleet = *report.fleet;
   if (!fleet.flagged.empty() || !report.complete) return std::nullopt;
@@ -300,8 +300,8 @@ std::optional<Sentence> nothing_flagged(const Report& report) {
   return nothing;
 }
 
-/// Returns a line for each case and reason with this status, with the ranks. Leaves out ranks that were skipped in the
-/// second round, which repeats suspicious tests on few ranks.
+/// Returns lines about the results with this status: one line for each case and reason, which names the ranks. Leaves
+/// out ranks that were skipped in the second round, which repeats suspicious tests on few ranks.
 std::vector<std::string> lines_of(const Report& report, Status status) {
   std::map<std::tuple<std::string, RankConcurrency, unsigned, std::string>, std::vector<int>> ranks;
   for (const Result& r : report.results) {
@@ -324,7 +324,7 @@ std::vector<std::string> lines_of(const Report& report, Status status) {
   return lines;
 }
 
-/// Returns lines about missing ranks that the judgement has not flagged.
+/// Returns lines about missing ranks that are not flagged.
 std::vector<std::string> missing_lines(const Fleet& fleet) {
   std::vector<std::string> lines;
   for (const int rank : fleet.missing) {

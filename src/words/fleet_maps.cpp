@@ -15,7 +15,7 @@ namespace {
 
 using fleet::Test;
 
-// The colour scale spans at least these relative numbers, so that small differences have nearly the same colour.
+// The colour scale spans at least these ratios to the median, so that small differences have nearly the same colour.
 constexpr double kDarkest = 0.95;
 constexpr double kBrightest = 1.02;
 

@@ -18,7 +18,7 @@
 namespace xferbench {
 
 /// Maker of the matrices that show one test each, with a row for each node and a column for each of its ranks. A cell
-/// is the rank's number relative to the median of its peers, which should be equal. Larger is better, also for times.
+/// is the ratio of the rank's number to the median of comparable ranks, inverted for times so that larger is better.
 class FleetMaps {
  public:
   /// `fleet` must outlive this object. `tests` must be all tests of the fleet's first round.

@@ -154,8 +154,8 @@ LinkClass link_class_of(const Environment& e, const std::string& from, const std
   return {link.nvlinks, link.access, node_of(link.from) == node_of(link.to)};
 }
 
-/// Cells of one map that should have equal numbers. `estimates` has the main metric of each cell's case, by which
-/// outliers are found: it is at least as certain as the number shown.
+/// Cells of one map that should have equal numbers. `estimates` has the main metric of each cell's case. Outliers are
+/// found by this metric, because it is at least as certain as the number that the cell shows.
 struct Alike {
   std::vector<std::size_t> cells{};
   std::vector<model::Estimate> estimates{};

@@ -12,9 +12,9 @@
 namespace xferbench {
 
 struct HeatMaps {
-  std::vector<Matrix> over_counts{};  ///< maps over two axes of counts; an asterisk marks the best cell
+  std::vector<Matrix> over_counts{};  ///< maps over axes that are not GPUs; an asterisk marks the best cell
   std::vector<Matrix> over_gpus{};  ///< maps from GPU to GPU; an asterisk marks cells that differ from comparable pairs
-  std::vector<std::string> notes_over_counts{};  ///< reasons why maps over counts are left out
+  std::vector<std::string> notes_over_counts{};  ///< reasons why maps are left out of `over_counts`
   std::vector<std::string> notes_over_gpus{};
   std::vector<const Result*> in_over_gpus{};  ///< results that are shown in over_gpus
 };

@@ -117,8 +117,8 @@ std::string drop_text(const SoakDrop& d) {
                                       : fmt::format("at the same time: {}", fmt::join(d.beside, "; ")));
 }
 
-/// Returns the total seconds of the drops. Adds them up if all are listed, because drop_seconds of older files counts
-/// only the time in which the load ran.
+/// Returns the total seconds of the drops: their sum if all are listed, else `drop_seconds`, which in files of older
+/// versions counts only the time in which the load ran.
 double seconds_of_drops(const SoakTotals& totals) {
   if (totals.drops.size() < totals.drop_count) return totals.drop_seconds;
   double seconds = 0;

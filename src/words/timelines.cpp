@@ -39,7 +39,7 @@ struct TimelineItem {
   double end = 0;
 };
 
-/// Labels of the spans of a row, where there is room.
+/// Text with which the spans of a row are labelled if there is room.
 enum class RowOrder {
   numbers,  ///< numbers, for GPU work: they show which copies and which kernel belong to one chunk
   names,    ///< names, and the sizes of copies

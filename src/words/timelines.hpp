@@ -20,7 +20,7 @@ std::size_t colour_of(std::string_view category);
 /// Adds the timelines of the cases that were traced; if there are many, only the first few.
 void add_timelines(const Report& report, Document& document);
 
-/// Returns the timeline of a process, which covers only the first part of its time. `whole`: the total time in seconds.
+/// Returns the timeline of a process. `whole`: total seconds; if the timeline covers less, a note says how much.
 Timeline timeline_of(const explain::Timeline& timeline, double whole);
 
 /// Adds the timelines of a trace file (--timeline): one for each case, with rows for each of its GPUs.

@@ -46,7 +46,7 @@ struct ReportedChange {
   }
 };
 
-/// Returns all changes: those for the worse first; within these, the largest first.
+/// Returns all changes: changes for the worse first, then the others, each sorted by size with the largest first.
 std::vector<ReportedChange> all_changes(const Trend& trend, const std::vector<std::string>& names) {
   std::vector<ReportedChange> all;
   for (std::size_t i = 0; i < trend.series.size(); ++i) {
@@ -147,7 +147,7 @@ std::vector<std::pair<std::string, std::vector<std::string>>> by_doubt(const Tre
   return all;
 }
 
-/// Returns a list of the warnings, each once, with the names of its files.
+/// Returns a list of the warnings, each once, with the names of the files that have this warning.
 List doubts_of(const Trend& trend) {
   List list;
   for (const auto& [said, files] : by_doubt(trend)) {

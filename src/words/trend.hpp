@@ -6,8 +6,8 @@
 
 namespace xferbench {
 
-/// Returns first the changes: since which run, by how much, and what else differs from the run before. Then a small
-/// chart for each case: those of cases with changes first, the others collapsed.
+/// Returns a document with the changes (since which run, by how much, and what else differs from the run before) and a
+/// small chart for each case. Charts of cases with changes come first; the others are collapsed.
 Document document_of(const compare::Trend& trend);
 
 }  // namespace xferbench
