@@ -23,7 +23,7 @@ namespace xferbench::check {
 
 namespace {
 
-/// Returns the value of --simulate that gives the report's profile: its name, or the path of the profile file.
+/// Returns the value of --simulate that selects the report's profile: the profile's name, or the path of its file.
 std::string simulated_by(const Report& report) {
   constexpr std::string_view kFlag = "--simulate";
   const std::vector<std::string>& words = report.command;
@@ -41,7 +41,7 @@ class Effort {
   explicit Effort(const std::string& source) : source_(source) {}
 
   void spend(std::uint64_t steps) {
-    constexpr std::uint64_t kMost = 300'000'000;  // takes about a second
+    constexpr std::uint64_t kMost = 300'000'000;  // this many steps take about a second
     steps_ += steps;
     if (steps_ <= kMost) return;
     throw UsageError(source_ + ": too many patterns and names for this number of cases; check fewer at once");
@@ -60,7 +60,7 @@ class Effort {
 
 // --- Which cases ----------------------------------------------------------------------------------------------------
 
-/// Returns whether the value of a numeric axis can ever meet this part of a condition.
+/// Returns whether any number can meet `wanted`, which is one of the values that a condition allows.
 bool is_for_numbers(const Wanted& wanted) { return wanted.amount || wanted.text == "*"; }
 
 bool meets(const Case::Param& param, const Wanted& wanted, Effort& effort) {
@@ -79,8 +79,8 @@ bool meets(const Case::Param& param, const Wanted& wanted, Effort& effort) {
   return false;
 }
 
-/// The name by which a condition selects the concurrency of a fleet (which ranks measure at the same time). It is not a
-/// parameter of cases, because results store it in `in_fleet`.
+/// Axis name with which a condition selects the concurrency of a fleet (which ranks measure at the same time). No case
+/// has a parameter of this name; the concurrency is stored in Result::in_fleet.
 constexpr std::string_view kConcurrencyAxis = "pace";
 
 bool meets(const Result& result, const Condition& condition, Effort& effort) {
@@ -115,7 +115,7 @@ class Cases {
       by_key_[result.config.key()].push_back(&result);
     }
   }
-  /// Returns the cases to compare with the expectation: all cases, or if it names a key, only the cases with that key.
+  /// Returns the cases with the expectation's key if the expectation has a key without wildcards; otherwise all cases.
   [[nodiscard]] const std::vector<const Result*>& near(const Expectation& e) const {
     const bool is_pattern = e.cases.find_first_of("*?") != std::string::npos;
     if (e.cases.empty() || is_pattern) return all_;
@@ -156,8 +156,8 @@ std::optional<Metric> number_of(const Result& result, const Expectation& e) {
   return metric == nullptr ? std::nullopt : std::optional(*metric);
 }
 
-/// Returns the number to which a relative limit refers. `name` is "link" (PCIe bandwidth in the direction of the case,
-/// else h2d), "memory" (GPU memory bandwidth), or another number of the case.
+/// Returns the number of which a limit is a share. `name` is "link" (PCIe bandwidth, d2h for cases with dir=d2h, else
+/// h2d), "memory" (GPU memory bandwidth), or the name of another number of the case.
 std::optional<Metric> whole_of(const std::string& name, const Result& result, const Environment::Gpu& gpu) {
   if (name == "link") {
     const model::PcieLimits link = model::pcie_limits(gpu.pcie);
@@ -170,17 +170,17 @@ std::optional<Metric> whole_of(const std::string& name, const Result& result, co
 
 // --- Judging one expectation ----------------------------------------------------------------------------------------
 
-/// A case with its number and limits for one expectation.
+/// A case, with the number and the limits that one expectation checks.
 struct Judged {
   const Result* result = nullptr;
   std::optional<Metric> found{};
   double lower = 0;                                        ///< lower limit in the unit of the number; 0: there is none
   double upper = 0;                                        ///< upper limit in the unit of the number; 0: there is none
-  double above = std::numeric_limits<double>::infinity();  ///< number / lower limit; the limit holds if at least 1
-  double below = 0;                                        ///< number / upper limit; the limit holds if at most 1
+  double above = std::numeric_limits<double>::infinity();  ///< number / lower limit; at least 1 if the limit is met
+  double below = 0;                                        ///< number / upper limit; at most 1 if the limit is met
   std::string note{};
   [[nodiscard]] bool holds() const { return found && above >= 1 && below <= 1; }
-  /// Returns the factor by which the number is inside its limits; less than 1 if outside, 0 if there is a note.
+  /// Returns the factor by which the number is better than its limits; at least 1 if all are met, 0 if `note` is set.
   [[nodiscard]] double headroom() const { return note.empty() ? std::min(above, below > 0 ? 1 / below : above) : 0; }
 };
 
@@ -249,7 +249,7 @@ class Judge {
     judged_.push_back(std::move(j));
   }
 
-  /// Marks matching cases that lack the number as failed. Called for Aggregate::every.
+  /// Judges cases that match the expectation but lack its number as failed. Called for Aggregate::every.
   void judge_missing() {
     for (const Result* result : lacking_) {
       judged_.push_back({.result = result, .note = fmt::format("has no '{}'", e_.number)});
@@ -291,7 +291,7 @@ class Judge {
     return limit.amount.value * whole->value;
   }
 
-  /// Returns the rank that measured the result; null outside fleets, and for a rank that never reported its machine.
+  /// Returns the place of the rank that measured the result; null without a fleet or if the place is unknown.
   [[nodiscard]] const RankPlace* place_of(const Result& result) const {
     return result.in_fleet && report_.fleet ? report_.fleet->place(result.in_fleet->rank) : nullptr;
   }
@@ -306,7 +306,7 @@ class Judge {
                                  limit.unit.empty() ? "has no unit; write it, as in \"52 GB/s\"" : "in " + limit.unit));
   }
 
-  /// Returns a suggestion if a condition names an axis that no case has.
+  /// Returns a spelling suggestion if a condition names an axis that no case has; otherwise an empty text.
   [[nodiscard]] std::string misspelt_axis() const {
     if (e_.where.empty()) return {};
     std::set<std::string> axes;
@@ -324,7 +324,7 @@ class Judge {
     return {};
   }
 
-  /// Returns a command that would measure the number on the device of these results.
+  /// Returns a command that measures the number of the expectation on the device of these results.
   [[nodiscard]] std::string command() const {
     const Environment& environment = report_.environment;
     const std::string command = measuring_command(e_, scenarios_);
@@ -332,7 +332,7 @@ class Judge {
     return command + " --simulate " + shell_word(simulated_by(report_));
   }
 
-  /// Returns why no case has the number.
+  /// Returns why no case has the number of the expectation.
   [[nodiscard]] std::string without_number() const {
     const bool has_scenario = e_.scenario.empty() || std::ranges::any_of(report_.results, [&](const Result& r) {
                                 return effort_.matches(e_.scenario, r.config.scenario());
@@ -412,7 +412,7 @@ class Judge {
     return text;
   }
 
-  static constexpr std::uint64_t kOfName = 20;  // steps that Effort counts for each name that is collected
+  static constexpr std::uint64_t kOfName = 20;  // steps that Effort counts for each name added to a set
 
   const Expectation& e_;
   const Report& report_;
@@ -420,11 +420,11 @@ class Judge {
   Descriptors scenarios_;
   Effort& effort_;
   std::vector<Judged> judged_;
-  std::vector<const Result*> lacking_;  // cases that match but lack the number
+  std::vector<const Result*> lacking_;  // cases that match the expectation but lack its number
 };
 
-/// Throws UsageError for a limit in an unknown unit. Without this check, the mistake would go unnoticed if no case of
-/// the expectation was measured.
+/// Throws UsageError for a limit in an unknown unit. Without this check, the mistake would go unnoticed if no case
+/// matches the expectation.
 void refuse_unknown_units(const Expectations& expectations, const Report& report, Descriptors scenarios) {
   std::vector<std::string> known = units_of_limits();
   std::set<std::string> declared;

@@ -129,7 +129,7 @@ class ScenarioFlags {
     return !gpus_.empty();
   }
 
-  /// If `axis` needs certain values of another axis, sets the other axis to such a value unless its default is one.
+  /// If `axis` depends on another axis, gives the other axis a suitable value. Returns false if that is impossible.
   bool provide_for(const Axis& axis) {
     if (axis.only_with_axis.empty()) return true;
     const Axis* other = scenario_.axis(axis.only_with_axis);
@@ -148,7 +148,7 @@ class ScenarioFlags {
   const ScenarioDescriptor& scenario_;
   std::map<std::string, Words> values_;
   std::vector<const Axis*> named_;
-  std::string gpus_;  ///< value of --gpus; empty: it is not needed
+  std::string gpus_;  ///< value of --gpus; empty: the flag is not needed
 };
 
 bool declares(const ScenarioDescriptor& scenario, const Expectation& e) { return scenario.metric(e.number) != nullptr; }

@@ -9,8 +9,8 @@
 namespace xferbench::check {
 
 /// Returns a command that measures at least one case of the expectation, for example "xferbench memcpy --dir h2d --size
-/// 64MiB". If a condition is a list, the command contains all of its words; for a bound such as >=64MiB, the bound
-/// itself; for --gpus, only the first choice. Empty if no scenario has such cases.
+/// 64MiB"; empty if no scenario has such cases. The command contains all values of a condition that is a list, but only
+/// the first choice for --gpus. For a bound such as >=64MiB, it contains the bound itself.
 std::string measuring_command(const Expectation& e, Descriptors scenarios);
 
 }  // namespace xferbench::check

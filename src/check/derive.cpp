@@ -23,9 +23,9 @@ namespace {
 
 // probability that at least one limit of a file fails although nothing has changed
 constexpr double kFalseAlarms = 0.05;
-constexpr double kWeight = 4;     // degrees of freedom of the assumed spread and of the spread common to all cases
+constexpr double kWeight = 4;     // weight of the assumed spread, and of the spread of all cases, in degrees of freedom
 constexpr double kCertain = 1e6;  // degrees of freedom of a spread that is assumed to be known exactly
-// least relative margin between a limit and the worst run; runs differ less only if their clock is coarse
+// smallest relative margin between a limit and the worst run, for runs that differ less because of a coarse clock
 constexpr double kLeastMargin = 1e-3;
 
 double mean_of(const LogsOfCase& logs) {
@@ -141,7 +141,7 @@ struct Headline {
   std::string name;
   std::string unit;
   Better better = Better::neither;
-  /// one per run; if there is only one run, the worse end of its confidence interval instead
+  /// medians of the runs; if there is only one run, the worse end of its confidence interval
   std::vector<double> medians{};
 };
 
@@ -214,7 +214,7 @@ LogsOfCase logs_of(const Headline& headline) {
 
 // --- Writing limits --------------------------------------------------------------------------------------------------
 
-/// Returns the unit in which a time is easiest to read. Other units are returned unchanged.
+/// Returns the unit in which a time of `value` seconds is easiest to read. If `unit` is not "s", returns it unchanged.
 std::string unit_for(double value, const std::string& unit) {
   if (unit != "s") return unit;
   return value < 1e-6 ? "ns" : value < 1e-3 ? "us" : value < 1 ? "ms" : "s";

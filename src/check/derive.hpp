@@ -26,9 +26,9 @@ struct Derived {
   double most_margin = 0;             ///< largest relative distance between a limit and the worst of the good runs
 };
 
-/// Makes an expectation for the headline (main measurement) of each case of these runs, at least one. Throws UsageError
-/// if the runs do not belong together (different GPUs, simulated and real), are unsuitable, or have no case with a
-/// number.
+/// Makes an expectation for the headline (main measurement) of each case of these runs; there must be at least one run.
+/// Throws UsageError if the runs do not belong together (different GPUs, simulated and real), are unsuitable, or have
+/// no case with a number.
 Derived derive(std::span<const NamedReport> runs, const DeriveOptions& options);
 
 /// The logarithms of one case's number in several runs, negated if higher is better, so that smaller is always better.

@@ -16,7 +16,7 @@ namespace xferbench::check {
 /// A limit for a number: an absolute amount, or a share of another number.
 struct Limit {
   Quantity amount;  ///< absolute limit, or the share as a fraction
-  std::string of;  ///< the other number: "link", "memory", or a metric or measurement of the same case; empty: absolute
+  std::string of;   ///< the limit is a share of this number: "link", "memory" or one of the case; empty: absolute
 };
 
 /// The comparison between a value and an amount.
@@ -60,7 +60,7 @@ struct Expectation {
   std::string number;            ///< name of the metric or of the measurement
   std::string unit;              ///< unit that the file gives for both limits; already applied to them
   bool is_measurement = false;
-  Statistic statistic = Statistic::median;  ///< which statistic, if `number` is a measurement
+  Statistic statistic = Statistic::median;  ///< statistic to check, if `number` is a measurement
   std::optional<Limit> at_least;
   std::optional<Limit> at_most;
   Aggregate aggregate = Aggregate::every;
@@ -76,9 +76,9 @@ struct Expectations {
   std::vector<Expectation> all{};
 };
 
-/// Parses the text of an expectations file. Throws InputError with one line: the file, the line in it, the place, what
-/// was found, what was expected, and a similar word for an unknown one. Unknown fields are errors, because a misspelled
-/// limit would not limit anything.
+/// Parses the text of an expectations file. Throws InputError, whose one-line message names the file, the line, the
+/// field, what was found and what was expected; for an unknown word, it suggests a similar one. Unknown fields are
+/// errors, because a misspelled limit would not limit anything.
 Expectations parse_expectations(std::string_view text, std::string_view name);
 /// Returns the content of docs/expect-schema.json.
 std::string expect_schema();

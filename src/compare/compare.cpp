@@ -268,7 +268,7 @@ class Comparer {
   std::optional<PriorSpread> pooled_{};
 };
 
-/// Throws UsageError if the known spreads are of another GPU model. Warns if they are of another GPU of the same model.
+/// Throws UsageError if the known spreads are from another GPU model than the files. Warns if only the GPU differs.
 void check_spreads(const Files& files, Comparison& comparison) {
   const auto& known = comparison.options.known_spreads;
   if (!known) return;

@@ -19,7 +19,7 @@ namespace xferbench::compare {
 
 /// How the ranks of two fleets (runs of many MPI ranks) are matched.
 enum class Match {
-  uuid,  ///< by the UUID of the GPU, even if it is at another place
+  uuid,  ///< by the UUID of the GPU, even if the GPU has moved to another rank or host
   rank,  ///< by the rank number, even if the rank has another GPU
 };
 constexpr auto texts_of(Match) { return std::to_array<std::string_view>({"uuid", "rank"}); }
@@ -44,10 +44,10 @@ struct Options {
 
 /// The verdicts on a case, in the order in which they are shown.
 enum class Verdict {
-  regressed,     ///< significantly worse, and the whole interval is beyond the threshold
+  regressed,     ///< significantly worse, and the whole interval of the ratio is beyond the threshold
   missing,       ///< the base side has a number, but the new side has none or fails
-  improved,      ///< significantly better, and the whole interval is beyond the threshold
-  changed,       ///< as certain as `regressed` or `improved`, for a number of which neither direction is better
+  improved,      ///< significantly better, and the whole interval of the ratio is beyond the threshold
+  changed,       ///< like `regressed` or `improved`, but neither direction is better for this number
   inconclusive,  ///< the data is not sufficient for any of the other verdicts
   same,          ///< the whole interval of the ratio lies within the threshold
   added,         ///< the new side has a number, but the base side has none; shown as "new"
@@ -69,7 +69,7 @@ constexpr auto texts_of(TestUsed) { return std::to_array<std::string_view>({"non
 
 /// The source of the spread between processes that a test used.
 enum class SpreadSource {
-  assumed,   ///< unknown, so Options::assumed_spread is used
+  assumed,   ///< the spread is unknown, so Options::assumed_spread is used
   known,     ///< from a file of spreads
   measured,  ///< measured between the processes that are compared
 };
@@ -95,7 +95,7 @@ struct Row {
   std::optional<double> ratio;  ///< new / base
   /// 95 % confidence interval of the ratio, which includes the spread between processes
   std::optional<Interval> interval;
-  /// with one process a side: interval of the ratio that includes only the noise of the samples
+  /// with one process per side: interval of the ratio that includes only the noise of the samples
   std::optional<Interval> within;
   TestUsed test = TestUsed::none;
   std::optional<double> p;                ///< p-value of the test, before the adjustment for many cases
@@ -110,7 +110,7 @@ struct Row {
   std::vector<std::string> notes;  ///< doubts about the numbers of this case
 
   /// Returns the smallest detectable change for the worse as a fraction. If neither direction is better, returns the
-  /// larger one.
+  /// larger of the two smallest detectable changes, one for each direction.
   [[nodiscard]] std::optional<double> detectable_slowdown() const;
 };
 
@@ -169,14 +169,14 @@ struct Across {
   struct Cell {
     double median = 0;
     std::optional<Interval> ci95{};  ///< 95 % confidence interval; absent without enough samples
-    bool best = false;               ///< best number of the row, or its interval overlaps that of the best
+    bool best = false;               ///< whether this number's interval overlaps that of the best number in the row
   };
   struct Row {
     std::string key;
     std::string measured{};
     std::string unit{};
     Better better = Better::neither;
-    std::vector<std::optional<Cell>> cells;  ///< one for each column
+    std::vector<std::optional<Cell>> cells;  ///< one for each column; absent if the file has no such number
   };
   Options options;
   std::vector<std::string> columns;  ///< GPU names, with the file's name if two files have the same GPU
@@ -186,7 +186,7 @@ struct Across {
   std::vector<Row> rows;
 };
 
-/// Makes the table. Throws the same exceptions as compare().
+/// Returns a table of the reports' results with the machines side by side. Throws the same exceptions as compare().
 Across across(std::span<const NamedReport> reports, const Options& options);
 
 /// Returns the differences between the machines, programs and commands of two sides that could explain a change.

@@ -127,7 +127,7 @@ void add_command(const std::vector<std::string>& command, Facts& facts) {
   }
 }
 
-/// Returns the values of each property on one side. Adds names that are new to `order` and `seen`.
+/// Returns the values of each property on one side. Appends properties that are not in `seen` to `order` and `seen`.
 std::map<std::string, std::set<std::string>> values_of(std::span<const NamedReport> side,
                                                        std::vector<std::string>& order, std::set<std::string>& seen) {
   std::map<std::string, std::set<std::string>> values;

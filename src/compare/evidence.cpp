@@ -16,11 +16,11 @@ namespace {
 using Numbers = std::span<const ProcessNumber>;
 
 constexpr std::size_t kEnoughForRanks = 4;  // fewest processes per side for which a rank test is used
-// probability that the true value is outside a 95 % interval, on both sides together
+// probability that the true value lies outside a 95 % interval, either below or above
 constexpr double kInterval = 0.05;
 // 95 % of normally distributed errors are smaller in absolute value than this many standard deviations
 constexpr double kNormal95 = 1.959963984540054;
-constexpr double kFreedomOfDrift = 4;  // degrees of freedom of a drift; few, because a drift need not be linear
+constexpr double kFreedomOfDrift = 4;  // degrees of freedom of of_drift(); few, because a drift need not be linear
 
 double square(double x) { return x * x; }
 
@@ -50,8 +50,8 @@ Variance of_drift(const ProcessNumber& number) { return {square(number.drift), k
 /// degrees of freedom.
 Variance of_spread(const PriorSpread& before) { return {square(before.spread), before.degrees_of_freedom / 2}; }
 
-/// Returns the variance of the logarithm of a process's median that is estimated from the process's own samples and
-/// drift. It is averaged over the processes.
+/// Returns the variance of the logarithm of a process's median, as the samples and the drift within each process
+/// suggest. The variance is averaged over the processes.
 Variance own_variance(Numbers numbers) {
   Variance mean;
   for (const ProcessNumber& n : numbers) {
@@ -89,8 +89,8 @@ Variance process_variance(Numbers numbers, const PriorSpread& before) {
   return {(weight_before * expected.value + weight_shown * shown) / freedom, freedom};
 }
 
-/// Fits a straight line to the logarithms of the samples in run order. Returns the change along this line if it is
-/// significant or the samples are flagged as drifting; else 0.
+/// Fits a straight line to the logarithms of the samples in run order. Returns the change along this line if the
+/// change is significant or the samples are flagged as drifting; else 0.
 double drift_of(std::span<const double> samples) {
   constexpr std::size_t kFewest = 6;    // with fewer samples, a line may fit by chance
   constexpr double kSure = 2.5;         // a slope above this many standard errors is significant
@@ -197,7 +197,7 @@ ChangeEvidence test_by_welch(Numbers base, Numbers new_side, const TestSettings&
 }
 
 Sample sample_of_medians(Numbers numbers) {
-  Sample sample{medians_of(numbers), static_cast<double>(numbers.size())};  // independent, so effective size = number
+  Sample sample{medians_of(numbers), static_cast<double>(numbers.size())};  // processes are independent
   std::ranges::sort(sample.sorted);
   return sample;
 }
@@ -207,7 +207,7 @@ Sample scaled(Sample sample, double factor) {
   return sample;
 }
 
-/// Returns the smallest factor (`least` or more) that makes `new_side` differ significantly from `base`.
+/// Returns the smallest factor (`least` or more) by which `new_side` must grow to differ significantly from `base`.
 double least_significant(MannWhitney& ranks, const Sample& base, const Sample& new_side, double least,
                          std::size_t cases) {
   constexpr double kMost = 1e6;

@@ -33,7 +33,7 @@ ProcessNumber process_number(std::span<const double> in_run_order);
 /// The spread between processes that is expected before the numbers of a case are known.
 struct PriorSpread {
   double spread = 0;  ///< standard deviation of the logarithms of processes' medians
-  /// the spread is as certain as one estimated from this many processes plus one; 0: no spread is assumed
+  /// if N, the spread is as certain as one estimated from N + 1 processes; 0: no spread is assumed
   double degrees_of_freedom = 0;
   SpreadSource source = SpreadSource::assumed;
   bool of_medians = false;  ///< true if the spread already includes the noise of the samples of each process
@@ -51,11 +51,11 @@ struct ChangeEvidence {
   TestUsed test = TestUsed::none;
   std::optional<double> ratio;  ///< new / base; absent if one of the numbers is not above 0
   std::optional<Interval> interval;
-  /// with one process a side: interval of the ratio that includes only the noise of the samples
+  /// with one process per side: interval of the ratio that includes only the noise of the samples
   std::optional<Interval> within;
   std::optional<double> p;
   std::optional<double> spread;  ///< relative spread between processes that the test assumed or estimated
-  std::optional<double> seen;    ///< relative spread between these processes alone
+  std::optional<double> seen;    ///< relative spread between the processes of this case alone
   SpreadSource spread_from = SpreadSource::assumed;
   /// The smallest changes that would have been detected with this data, as ratios below and above 1.
   std::optional<Interval> detectable_ratios;
@@ -65,14 +65,14 @@ struct ChangeEvidence {
 /// `spread`; nullopt if more than thirty.
 std::optional<std::size_t> processes_needed(double spread, double sought, const TestSettings& how);
 
-/// Returns the variance between the processes of a case; it is at least what their own samples imply. nullopt if no
-/// side has two processes.
+/// Returns the variance between the processes of a case; at least the variance that the samples within the processes
+/// suggest. nullopt if no side has two processes.
 std::optional<ObservedVariance> observed_variance(std::span<const ProcessNumber> base,
                                                   std::span<const ProcessNumber> new_side);
 
-/// Tests whether the sides differ. Uses the Mann-Whitney test if each side has at least four processes and the test can
-/// be significant among so many cases. Otherwise uses Welch's t-test on the logarithms of the processes' numbers. The
-/// variance of each side is then estimated from its processes and the expected spread (`how.before`).
+/// Tests whether the sides differ. Uses the Mann-Whitney test if each side has at least four processes, and enough to
+/// reach significance among `how.cases` cases. Otherwise uses Welch's t-test on the logarithms of the processes'
+/// numbers. The variance of each side is then estimated from its processes and the expected spread (`how.before`).
 ChangeEvidence test_change(MannWhitney& ranks, std::span<const ProcessNumber> base,
                            std::span<const ProcessNumber> new_side, const TestSettings& how);
 

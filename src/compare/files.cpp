@@ -130,7 +130,7 @@ std::optional<std::string> check_simulated(const Files& files, const Options& op
 }
 
 void check_medians(const Files& files) {
-  constexpr double kClose = 1e-9;  // relative; another program may have rounded the median
+  constexpr double kClose = 1e-9;  // relative tolerance; another program may have rounded the median
   for (const NamedReport* file : files) {
     for (const Result& result : file->report.results) {
       for (const Measurement& m : result.measurements) {
@@ -177,7 +177,7 @@ std::vector<std::string> numbers_in(const Files& files) {
 
 void refuse_numberless(const Files& files, const Options& options) {
   if (!options.metric) throw UsageError("no case was measured in any of these files");
-  constexpr std::size_t kMostNames = 60;  // limits the message; a scenario has about thirty names
+  constexpr std::size_t kMostNames = 60;  // most names in the message; a scenario has about thirty
   std::vector<std::string> names = numbers_in(files);
   const std::string near = suggestion(*options.metric, names);
   const std::string more = names.size() > kMostNames ? fmt::format(" and {} more", names.size() - kMostNames) : "";

@@ -24,15 +24,15 @@ struct Value {
 /// measurement). nullopt if there is none.
 std::optional<Value> value_of(const Result& result, const std::optional<std::string>& name, const Options& options);
 
-/// Returns whether lower or higher is better, as the scenario declares it, or as usual for the unit if it does not.
+/// Returns whether lower or higher is better: as the scenario declares it, or without a declaration, by the unit.
 Better better_of(const Value& value, std::string_view scenario, const Options& options);
 
 using Files = std::vector<const NamedReport*>;
 
 Files files_of(std::initializer_list<std::span<const NamedReport>> sides);
 
-/// Merges the metric declarations of all files and of the options, by scenario. Of several with the same name, the
-/// first is used.
+/// Merges the metric declarations of all files and of the options, by scenario. If a metric is declared several times,
+/// the first declaration is used.
 MetricsDeclared all_declared(const Files& files, const Options& options);
 
 /// Returns the selected cases of all files, each once, in the order of the files. In fleets, each rank has its own
@@ -41,8 +41,8 @@ std::vector<SameCase> cases_of(const Files& files, const Options& options, std::
 
 std::vector<Source> sources_of(std::span<const NamedReport> reports);
 
-/// Returns the name of a profile if any file has simulated results. Without --allow-simulated, throws UsageError if
-/// profiles differ or only some files are simulated.
+/// Returns the name of a profile that simulated results; nullopt if all files are measured. Without --allow-simulated,
+/// throws UsageError if profiles differ or only some files are simulated.
 std::optional<std::string> check_simulated(const Files& files, const Options& options);
 
 /// Throws InputError if a stored median is not the median of its samples, because the file was then edited.

@@ -33,8 +33,8 @@ std::string uuid_of(const Fleet& fleet, int rank) {
   return place == nullptr ? "" : place->environment.gpu.uuid;
 }
 
-/// Returns the identity of a transfer between two ranks, which names both. It leaves out the round in which a pair of
-/// ranks measures, because the round depends on the number of ranks.
+/// Returns the identity of a transfer, a text that names both of its ranks. The text leaves out the round in which
+/// these ranks are partners, because the round depends on the number of ranks.
 std::string identity_of_transfer(const Fleet& fleet, const Result& result, std::pair<int, int> ranks, Match match) {
   const auto end = [&](int rank) {
     const std::string uuid = match == Match::uuid ? uuid_of(fleet, rank) : "";
@@ -44,8 +44,8 @@ std::string identity_of_transfer(const Fleet& fleet, const Result& result, std::
                      to_text(result.in_fleet->pace), end(ranks.first), end(ranks.second));
 }
 
-/// Returns where a result was measured, for example "GPU 1 of a", with its rank if the rank may differ between files.
-/// For a transfer, names both ends.
+/// Returns where a result was measured, for example "GPU 1 of a". If ranks are matched by UUID, the text also contains
+/// the rank number, which may differ between files. For a transfer, names both ends.
 std::string place_text(const Fleet& fleet, const Result& result, Match match) {
   const auto text = [&](int rank) {
     const RankPlace* place = fleet.place(rank);

@@ -23,7 +23,7 @@ std::string identity_of(const Report& report, const Result& result, std::optiona
 /// a transfer "GPU 1 of a to GPU 0 of b". Empty outside fleets.
 std::string place_of(const Files& files, const SameCase& c, std::size_t base_files, std::optional<Match> match);
 
-/// Returns a sentence: how ranks are matched, and how many exist on one side only or have moved. Empty without a fleet.
+/// Returns text about how ranks are matched and how many exist on only one side or have moved; empty without a fleet.
 std::string matched_text(const Files& files, std::size_t base_files, std::optional<Match> match);
 
 }  // namespace xferbench::compare

@@ -188,7 +188,7 @@ Outcome outcome_of(const Comparison& comparison) {
 
 // --- Warnings and remarks --------------------------------------------------------------------------------------------
 
-/// Warns if nearly all cases changed in the same direction by about the same factor, which the program rarely causes.
+/// Warns if nearly all cases changed by about the same factor, because the cause is then probably the machine.
 void warn_of_common_shift(Comparison& comparison) {
   constexpr std::size_t kFewest = 5;
   constexpr double kLeast = 0.01;  // smaller shifts are normal between two runs
@@ -212,7 +212,7 @@ void warn_of_common_shift(Comparison& comparison) {
                   percent(std::expm1(std::abs(common))), common > 0 ? "slower" : "faster"));
 }
 
-/// Returns for example "2 % in the median case, 4.1 % in the worst case"; empty if no row has the number.
+/// Describes a number over all rows: "2 % in the median case, 4.1 % in the worst case"; empty if no row has it.
 template <class Number>
 std::string median_and_max(const std::vector<Row>& rows, const Number& number) {
   const std::optional<double> of_middle = middle(rows, number);

@@ -49,7 +49,7 @@ std::vector<std::string> command_of(const Report& report) {
 }
 
 bool started_soon_after(const Report& one, const Report& other) {
-  constexpr double kLongest = 3600;  // seconds between the starts of two processes of one run
+  constexpr double kLongest = 3600;  // longest time between the starts of two processes of one run, seconds
   const auto first = parse_utc(one.started_at);
   const auto next = parse_utc(other.started_at);
   return first && next && std::abs(std::difftime(*next, *first)) <= kLongest;
@@ -75,7 +75,7 @@ std::optional<Interval> interval_of(const std::vector<double>& medians) {
   return Interval{std::exp(middle - half), std::exp(middle + half)};
 }
 
-/// Returns the median of a percentile over the processes that have one; nullopt if none has.
+/// Returns the median of a percentile over the processes that have this percentile; nullopt if no process has it.
 std::optional<double> median_of(const std::vector<const Measurement*>& processes,
                                 std::optional<double> Measurement::*percentile) {
   std::vector<double> values;
@@ -85,8 +85,8 @@ std::optional<double> median_of(const std::vector<const Measurement*>& processes
   return values.empty() ? std::nullopt : std::optional(statistics::median(values));
 }
 
-/// Replaces the samples by the medians of the processes. Each percentile becomes the median of the processes' own;
-/// minimum and maximum stay those of all samples.
+/// Replaces the samples by the medians of the processes, and each percentile by the median of the processes'
+/// percentiles. Minimum and maximum are those of all samples of all processes.
 void pool(Measurement& m, const std::vector<const Result*>& results) {
   std::vector<const Measurement*> processes;
   std::vector<double> medians;

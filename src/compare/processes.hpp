@@ -12,7 +12,7 @@ namespace xferbench::compare {
 /// The reports of all processes of one run, in the order of the files.
 using Processes = std::vector<NamedReport>;
 
-/// A file's path without its extensions, of which .xz may be the last: for example "night-3" for "night-3.json.xz".
+/// Returns the path without its extension and a following .xz, for example "night-3" for "night-3.json.xz".
 std::filesystem::path stem_of(std::filesystem::path file);
 
 /// Returns whether both are the same GPU of the same host, or are simulated by the same profile.
@@ -24,8 +24,8 @@ bool of_same_machine(const Environment& one, const Environment& other);
 std::vector<Processes> runs_of(std::vector<NamedReport> files);
 
 /// Merges the processes of a run into one report whose samples are the processes' medians. Each measurement gets
-/// Student's 95 % interval of the logarithms, and each metric is the median. A case that failed in one process has
-/// failed. A single process is returned unchanged.
+/// Student's 95 % interval of the logarithms, and each metric becomes the median over the processes. A case that failed
+/// in one process has failed. A single process is returned unchanged.
 NamedReport pooled_run(Processes processes);
 
 }  // namespace xferbench::compare

@@ -20,7 +20,7 @@ SpreadFile spread_between(std::span<const Report> processes);
 /// Merges spreads of one machine: a case of `newer` replaces the known one with the same key and measurement.
 SpreadFile merged(SpreadFile known, SpreadFile newer);
 
-/// Return whether the spreads were measured on the same GPU model, or on the very same GPU if both UUIDs are known.
+/// of_same_kind() compares the GPU models (or simulated profiles); of_same_gpu() also the UUIDs, if both are known.
 bool of_same_kind(const SpreadFile& known, const Environment& environment);
 bool of_same_gpu(const SpreadFile& known, const Environment& environment);
 

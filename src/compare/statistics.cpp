@@ -172,7 +172,7 @@ std::optional<std::size_t> MannWhitney::interval_rank(std::size_t n, std::size_t
   const double pairs = as_double(n) * as_double(m);
   const double spread = std::sqrt(pairs * (as_double(n + m) + 1) / 12) * inflated;
   const double rank = std::floor(pairs / 2 - 0.5 - kNormalQuantile * spread) + 1;
-  // With strong autocorrelation, the interval can only be the range of all ratios.
+  // With strong autocorrelation, the rank may be below 1; the interval is then the range of all ratios.
   return rank >= 1 ? static_cast<std::size_t>(rank) : std::size_t{1};
 }
 

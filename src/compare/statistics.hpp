@@ -26,8 +26,8 @@ Sample sample_of(std::span<const double> in_run_order);
 /// Returns the factor by which dependence between samples widens the distribution of rank statistics: 1 if independent.
 double inflation(const Sample& base, const Sample& next);
 
-/// Returns the p-values, adjusted by Holm's method for all tests together and at most 1, in the given order. If
-/// adjusted values up to 0.05 count as significant, the probability of any false one stays below 5 %.
+/// Returns the p-values in the given order, adjusted by Holm's method for the number of tests. If adjusted values up to
+/// 0.05 count as significant, the probability of at least one false positive is at most 5 %.
 std::vector<double> holm(std::span<const double> p_values);
 
 /// Returns the smallest p-value that a two-sided rank test can give for samples of these sizes: 2 / C(n + m, n).

@@ -131,8 +131,8 @@ double ChangeFinder::by_chance(std::size_t n, double statistic) {
   constexpr double kMost = 20'000;
   std::vector<double>& known = chance_[n];
   if (known.empty()) {
-    // Use enough permutations to estimate a p-value of a fifth of the level. The shuffle is implemented here, because
-    // std::shuffle differs between standard libraries.
+    // The smallest p-value that N permutations can give is 1 / (N + 1), so use enough to reach a fifth of
+    // level_. The shuffle is implemented here, because std::shuffle differs between standard libraries.
     known.resize(static_cast<std::size_t>(std::clamp(std::ceil(5 / level_), 1000., kMost)));
     std::mt19937_64 random(n);
     std::vector<double> ranks(n);

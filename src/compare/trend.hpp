@@ -34,18 +34,18 @@ struct Change {
   friend bool operator==(const Change&, const Change&) = default;
 };
 
-/// Finds changes in series of numbers. The error probability is that of all series together. Caches the distribution of
-/// the statistic for each series length. The result for a series is the same on every machine.
+/// Finds changes in series of numbers. The probability of any false change in all series together is at most
+/// kTrendError. Caches the distribution of the statistic for each series length. Results are the same on every machine.
 class ChangeFinder {
  public:
-  /// `series`: number of series that will be tested. The error probability of each is divided by it (Bonferroni).
+  /// `series`: number of series that will be tested. kTrendError is divided by this number (Bonferroni).
   explicit ChangeFinder(std::size_t series);
 
   /// Returns the changes, in the order of time; `values` must be in that order, too.
   std::vector<Change> changes(std::span<const double> values, double threshold = kTrendThreshold);
 
-  /// Returns how many runs after a change are enough to confirm it, if it is larger than the noise and there are
-  /// `before` runs before it. nullopt if more than thirty.
+  /// Returns how many runs after a change are enough to confirm it, if the change is larger than the noise and
+  /// `before` runs precede it. nullopt if more than thirty.
   std::optional<std::size_t> runs_to_confirm(std::size_t before);
 
  private:

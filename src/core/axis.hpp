@@ -22,9 +22,9 @@ enum class AxisKind {
   size,   ///< in bytes; written as 256M, 4KiB or 1GB
   count,  ///< a whole number
   real,
-  time,    ///< written as 3ms, 90s or 2h, or as a multiple of Axis::unit; stored in this unit
+  time,    ///< written as 3ms, 90s or 2h, or as a multiple of Axis::unit; stored in Axis::unit
   choice,  ///< one of Axis::choices
-  gpus,    ///< numbers of GPUs, joined by Axis::joined_by, or one of Axis::choices
+  gpus,    ///< GPU numbers, joined by Axis::joined_by, or one of Axis::choices
   text,    ///< anything that can be written in a line, without commas
   file,    ///< the path of a file, in one line and without commas
 };
@@ -36,7 +36,7 @@ constexpr bool is_word(AxisKind kind) {
 /// A parameter that a scenario declares. It contains the data from which flags, help, checks and defaults are made.
 struct Axis {
   std::string name{};  ///< name in case keys and files; also the name of the flag (without dashes) if `flag` is empty
-  std::string flag{};  ///< name of the flag, if it differs; `name` is then accepted as an older name of the flag
+  std::string flag{};  ///< name of the flag, if not `name`; `name` is then accepted as an older name of the flag
   AxisKind kind = AxisKind::count;
   /// default values as on the command line; if empty, a case has the axis only if its flag is given
   std::string defaults{};
@@ -50,11 +50,11 @@ struct Axis {
   double min = 1;                      ///< smallest legal number; for AxisKind::time in units of `unit`
   double max = 1e18;                   ///< largest legal number, in the unit of `min`
   double unit = 1;                     ///< for AxisKind::time: the unit of stored values, in seconds
-  /// another axis for the same quantity; cases lack it if the flag of this axis is given; giving both flags is an error
+  /// name of another axis for the same quantity; giving this axis's flag removes that axis; giving both is an error
   std::string alternative_to{};
   /// name of another axis; a case has this axis only if the other axis has one of `only_with_values`
   std::string only_with_axis{};
-  std::vector<std::string> only_with_values{};  ///< if empty, any value
+  std::vector<std::string> only_with_values{};  ///< values of `only_with_axis`; if empty, any value
 };
 
 /// Returns the flag as it is written in help and errors, for example "--size".

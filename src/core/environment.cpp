@@ -22,7 +22,7 @@ std::vector<Environment::ProfileChange> in_order(std::vector<Environment::Profil
   return changes;
 }
 
-/// Returns a change as text, for example "link x 0.9", "h2d_rate 5e+10" or "noise 0.005", exact or with six digits.
+/// Returns a change as text, for example "link x 0.9" or "noise 0.005". `rounded`: numbers have at most six digits.
 std::string text_of(const Environment::ProfileChange& change, bool rounded) {
   const double* number = std::get_if<double>(&change.value);
   const std::string value =

@@ -14,9 +14,9 @@ namespace xferbench {
 
 /// Environment variable that injects a fault into the device, for tests (device/injection.hpp).
 inline constexpr const char* kInjectVariable = "XFERBENCH_INJECT";
-/// Field of a profile file that injects the same faults.
+/// Field of a profile file that injects a fault into the simulated device.
 inline constexpr const char* kInjectField = "inject";
-/// Maximum number of changes of a profile that a heading lists.
+/// Maximum number of changed profile fields that a heading lists.
 inline constexpr std::size_t kChangesInHeadings = 4;
 
 /// Description of the machine. Unknown values are absent.
@@ -27,9 +27,9 @@ struct Environment {
     std::string source{};         ///< where the link's data was read: "nvml", "sysfs" or "profile"
     unsigned max_generation = 0;  ///< highest PCIe generation that the GPU supports; 0: unknown
     unsigned max_width = 0;
-    /// true: current state while copies were in flight; false: the highest that GPU and slot support
+    /// whether generation and width were read during copies; false: they are the highest that GPU and slot support
     bool under_load = false;
-    /// maximum payload of a packet in bytes, the smaller of GPU and port; 0: could not be read
+    /// maximum payload of a packet in bytes: the smaller of the values of GPU and port; 0: could not be read
     unsigned max_payload = 0;
     unsigned max_read_request = 0;  ///< maximum read request size of the GPU in bytes; 0: could not be read
     [[nodiscard]] bool below_maximum() const { return generation < max_generation || width < max_width; }
@@ -62,9 +62,9 @@ struct Environment {
     int from = 0;  ///< Gpu::index of the GPU that accesses the other
     int to = 0;
     bool access = false;   ///< whether `from` can access the memory of `to` directly (peer access)
-    bool atomics = false;  ///< whether `from` can do atomic operations on that memory
+    bool atomics = false;  ///< whether `from` can do atomic operations on the memory of `to`
     unsigned nvlinks = 0;  ///< number of NVLinks on the path, including those to switches; 0: the path is PCIe
-    double bandwidth = 0;  ///< bytes per second of these NVLinks together; 0: unknown
+    double bandwidth = 0;  ///< bytes per second of the NVLinks on the path together; 0: unknown
     friend bool operator==(const PeerLink&, const PeerLink&) = default;
   };
   struct Host {
@@ -97,16 +97,16 @@ struct Environment {
   Host host;
   /// environment variables that may change results, with their values
   std::vector<std::pair<std::string, std::string>> variables;
-  /// Returns the profile as text: "h200" or "slow-link (h200 with link x 0.9)". By default it lists all changes
-  /// exactly, so that the text identifies the profile. With `most` it is shorter: it lists at most that many changes,
-  /// rounded, and the number of the others.
+  /// Returns the profile as text: "h200" or "slow-link (h200 with link x 0.9)". By default, the text lists all
+  /// changes exactly, so that it identifies the profile. With `most`, the text lists at most that many changes, with
+  /// rounded numbers, and says how many more there are.
   [[nodiscard]] std::string profile_text(std::size_t most = std::numeric_limits<std::size_t>::max()) const;
   /// Returns the injected fault from the environment variable or the profile file; empty if there is none.
   [[nodiscard]] std::string injected_fault() const;
   [[nodiscard]] std::size_t gpu_count() const { return gpus.empty() ? 1 : gpus.size(); }
   /// `place` is the index of the GPU among the GPUs of the run, from 0.
   [[nodiscard]] const Gpu& gpu_at(std::size_t place) const { return gpus.empty() ? gpu : gpus.at(place); }
-  /// Returns the GPU's number as users write it.
+  /// Returns the number by which users select the GPU at index `place`.
   [[nodiscard]] int number_of(std::size_t place) const { return gpu_at(place).index.value_or(static_cast<int>(place)); }
   [[nodiscard]] std::vector<int> gpu_numbers() const {
     std::vector<int> numbers;

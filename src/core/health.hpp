@@ -33,7 +33,7 @@ struct Clocks {
   friend bool operator==(const Clocks&, const Clocks&) = default;
 };
 
-/// Bytes that the PCIe link of a GPU has carried since some moment, as the driver counts them (with packet overhead).
+/// Byte counters of a GPU's PCIe link, packet overhead included. Only differences between readings are meaningful.
 struct LinkBytes {
   double sent = 0;      ///< bytes that the GPU sent
   double received = 0;  ///< bytes that the GPU received

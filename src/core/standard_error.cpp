@@ -41,7 +41,7 @@ bool is_able_terminal(int descriptor) {
 }
 
 void tell(std::string_view text) noexcept {
-  constexpr std::size_t kLongest = 2000;  // bytes; a quoted word of the user may have any length
+  constexpr std::size_t kLongest = 2000;  // bytes; a message may quote user input of any length
   put_line("xferbench: ", text, kLongest);
 }
 

@@ -44,10 +44,10 @@ struct Trace {
 /// Makes a trace. The activities may have any time origin and any stream numbers.
 Trace make_trace(std::string source, std::vector<Activity> activities);
 
-/// Corrects activities that were timed by an event before and after them. The event before a copy completes when its
-/// stream gets there, which may be before the copy engine starts. So within each row of a device, an activity is
-/// shortened to begin no earlier than the previous one ended. Concurrent kernels look the same as kernels that waited
-/// for each other, so they too are shown one after another.
+/// Corrects activities that were timed by an event before and after them. The event before a copy completes when the
+/// stream reaches it, which may be before the copy engine starts. So within each row of a device, an activity is
+/// shortened to begin no earlier than the previous activity ended. Events cannot tell concurrent kernels from kernels
+/// that waited for each other, so concurrent kernels are also shown one after another.
 std::vector<Activity> without_overlaps(std::vector<Activity> activities);
 
 }  // namespace xferbench

@@ -42,7 +42,7 @@ std::string format_seconds(double seconds);
 /// digits before its point. Empty without times.
 std::string unit_for_all(std::span<const double> seconds);
 
-/// Returns how many of the unit are one second, for example 1000 for "ms".
+/// Returns the number of these units in one second, for example 1000 for "ms".
 double in_a_second(std::string_view unit);
 
 /// Formats a time with four significant digits in the given unit: "5617 us".

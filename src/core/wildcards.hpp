@@ -9,7 +9,7 @@ namespace xferbench {
 /// Returns whether the pattern matches the whole text; * stands for any characters, ? for one character. The time is at
 /// most proportional to the product of both lengths.
 bool matches(std::string_view pattern, std::string_view text);
-/// Like matches() without `steps`; also adds the number of steps of the comparison, at least one, to `steps`.
+/// Returns the same as the overload above, and adds the number of comparison steps (at least 1) to `steps`.
 bool matches(std::string_view pattern, std::string_view text, std::uint64_t& steps);
 
 }  // namespace xferbench

@@ -16,10 +16,10 @@
 namespace xferbench::fleet {
 
 struct Options {
-  double threshold = 0.03;         ///< smaller shortfalls are ignored, as a share of the reference speed
+  double threshold = 0.03;         ///< shortfalls below this share of the reference speed are ignored
   double robust_z = 3.5;           ///< a rank with a larger modified z-score 0.6745 (x - median) / MAD is an outlier
-  std::size_t smallest_group = 5;  ///< fewest values compared with their median; fewer are compared with their best
-  double clock_share = 0.01;       ///< no verdict if the clock error is a larger share of the measured time
+  std::size_t smallest_group = 5;  ///< group size below which the reference is the best value instead of the median
+  double clock_share = 0.01;       ///< largest clock error for a verdict, as a share of the measured time
 };
 
 /// One metric of one case at one concurrency (which ranks measure at the same time), with the values of all ranks that
@@ -67,14 +67,14 @@ struct Summary {
   Test::Value highest{};
   double spread = 0;  ///< (highest - lowest) / median
   /// Aggregate rate of all ranks, if the metric is a rate: bytes that all ranks moved in a pass, divided by the time
-  /// from the first begin to the last end. If pass times are unknown, it is the sum of the rates. Nothing for transfers
+  /// from the first begin to the last end. If pass times are unknown, it is the sum of the rates. Absent for transfers
   /// between ranks.
   std::optional<double> together{};
 };
 std::vector<Summary> summarise(const std::vector<Test>& tests);
 
-/// A case to measure again at the same concurrency, by `ranks`: the suspected ranks and as many unsuspected ranks of
-/// their peer groups, at least four if there are that many. For transfers, `ranks` includes both ends.
+/// A case that `ranks` measure again at the same concurrency: the suspected ranks and, for comparison, as many
+/// unsuspected ranks of their peer groups, but at least four if there are four. For transfers, `ranks` has both ends.
 struct Retest {
   std::string key;
   RankConcurrency pace = RankConcurrency::all;
@@ -82,8 +82,8 @@ struct Retest {
   friend bool operator==(const Retest&, const Retest&) = default;
 };
 
-/// Returns the cases that the second round must measure again because of suspicions in the first, each case and
-/// concurrency once; empty if nothing is suspected. All ranks compute the same list.
+/// Returns what the second round must measure because of suspicions in the first round: one Retest for each case and
+/// concurrency. Empty without suspicions. All ranks compute the same list.
 std::vector<Retest> retests_of(const Report& report, const Options& options);
 
 /// Sets the verdicts of a report's fleet after both rounds: Fleet::judgement, flagged and notes. Ranks that no longer

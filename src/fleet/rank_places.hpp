@@ -55,7 +55,7 @@ enum class Detail {
   part,   ///< long text, for example "rank 3 (GPU 1 of node1, GPU-uuid, 0000:17:00.0)", to find the GPU
 };
 std::string rank_text(const RankPlace& place, Detail detail = Detail::part);
-/// Returns only the number, for example "rank 3", if the place of the rank is unknown.
+/// Returns a text that names the rank and its place; only "rank 3", for example, if the place is unknown.
 std::string rank_text(const Fleet& fleet, int rank, Detail detail = Detail::part);
 /// Returns, for example, "rank 3" or "ranks 0 to 3 and 6"; of many ranks only the first few and the total.
 std::string ranks_text(const std::vector<int>& ranks);

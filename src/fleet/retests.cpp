@@ -14,11 +14,11 @@ namespace xferbench::fleet {
 
 namespace {
 
-/// An unsuspected value that may be measured again for comparison. The candidate with the lowest order() is best.
+/// An unsuspected rank that may measure again for comparison. The candidate with the lowest order() is best.
 struct Candidate {
   bool suspected_elsewhere = false;
   bool far = false;        ///< true if the rank is on a node without suspects; unused if hosts are suspected
-  double from_middle = 0;  ///< distance of the speed, or if hosts are suspected, of the node's speed from the median
+  double from_middle = 0;  ///< distance of the rank's speed (or if hosts are suspected, the node's) from the median
   int node = 0;            ///< node of the rank; used only if hosts are suspected
   const Test::Value* value = nullptr;
   [[nodiscard]] auto order() const { return std::tuple(suspected_elsewhere, far, from_middle, node, value->rank); }
@@ -48,7 +48,7 @@ class Picker {
   Pools good_;
 };
 
-/// The Picker for tests in which each rank measures by itself: adds the ranks that measure the test again.
+/// The Picker for tests in which each rank measures by itself. pick() adds the ranks that measure the test again.
 class RankPicker : Picker {
  public:
   using Picker::Picker;
@@ -113,8 +113,8 @@ class RankPicker : Picker {
     return all;
   }
 
-  /// Returns the unsuspected ranks as candidates, in an order by which whole nodes are chosen: these are as busy as the
-  /// suspected node. Prefers nodes close to the median.
+  /// Returns the unsuspected ranks as candidates, ordered so that whole nodes are chosen, because a whole node is as
+  /// busy as the suspected node. Prefers nodes close to the median.
   [[nodiscard]] std::vector<Candidate> by_nodes(const Values& good) const {
     const double middle = middle_of(good);
     std::map<int, Values> by_node;

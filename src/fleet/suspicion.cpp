@@ -97,13 +97,13 @@ bool all_low(const std::vector<double>& speeds, double reference, const Options&
 /// The transfers of one rank in a pool, which is a set of comparable transfers.
 struct OfRank {
   int rank = 0;
-  Subject subject{};  ///< suspected if all of these transfers are low
+  Subject subject{};  ///< what is suspected if all of these transfers are low
   std::vector<double> speeds{};
   std::set<int> partners{};
   double median = 0;
   double reference = 0;  ///< reference speed, from the other ranks in the pool
-  bool best = false;     ///< `reference` is the best speed, not the median
-  bool low = false;      ///< all of these transfers are low
+  bool best = false;     ///< whether `reference` is the best speed instead of the median
+  bool low = false;      ///< whether all of these transfers are low
 };
 
 std::vector<OfRank> ranks_in(const Test& test, const Pool& pool, const Values& values, const Options& options) {
@@ -164,7 +164,7 @@ std::set<Subject> low_in_every_kind(const std::vector<OfRank>& all, std::set<Sub
 /// The transfers of one node with other nodes.
 struct OfNode {
   std::set<int> ranks{};
-  std::set<int> nodes{};  ///< nodes of its partners
+  std::set<int> nodes{};  ///< other nodes in these transfers
   std::vector<double> speeds{};
   double reference = 0;  ///< median speed of all transfers without this node; 0 if there are none
 };
@@ -210,7 +210,7 @@ double shortfall(double speed, double reference) { return reference > 0 ? 1 - sp
 
 std::vector<PoolOutliers> pool_outliers(const std::vector<std::vector<double>>& pools, const Options& options) {
   std::vector<PoolOutliers> all;
-  std::vector<double> deviations;  // of each speed from the median of its pool, as a share of the median
+  std::vector<double> deviations;  // distance of each speed from the median of its pool, as a share of the median
   for (const std::vector<double>& speeds : pools) {
     const double middle = statistics::median(speeds);
     all.push_back({.reference = middle, .low = {}});
@@ -429,8 +429,8 @@ Pool FirstRound::pool_of(const Subject& subject, const Test& test, const Test::V
   return {static_cast<long>(places_.peer_group(value.rank)), -1, -1};
 }
 
-/// A host with slow links may still have fast GPUs, so each data path has its own set of slow hosts. A mixed test
-/// suffers from slow links and from slow GPUs.
+/// Each data path has its own set of slow hosts, because a host with slow links may have fast GPUs. Slow links and slow
+/// GPUs both slow tests of DataPath::mixed, so for `mixed` the sets of all data paths count.
 bool FirstRound::is_on_low_host(std::size_t peer_group, int node, DataPath path) const {
   const auto is_low = [&](DataPath in) { return low_hosts_.contains({peer_group, node, in}); };
   if (path != DataPath::mixed) return is_low(path);
@@ -501,7 +501,7 @@ FleetJudgement FirstRound::judgement() const {
   return {.tests = tests_.size() + without_verdict_.size(), .judged = static_cast<std::size_t>(compared)};
 }
 
-/// Does nothing for a single value, which is compared with no other.
+/// Does nothing if `count` is 1, because a single value is compared with no other.
 void FirstRound::keep_few(const std::string& what, std::size_t count, const Test& test) {
   if (count < 2) return;
   Few& few = few_[what];

@@ -26,8 +26,8 @@ double shortfall(double speed, double reference);
 /// The slow outliers of a pool, which is a set of speeds that are compared with each other.
 struct PoolOutliers {
   double reference = 0;          ///< reference speed: the median or the best speed of the pool
-  bool best = false;             ///< `reference` is the best speed, not the median
-  std::vector<std::size_t> low;  ///< indexes of the outliers in the pool
+  bool best = false;             ///< whether `reference` is the best speed instead of the median
+  std::vector<std::size_t> low;  ///< indices of the outliers in the pool
 };
 /// Finds the slow outliers of each pool. All pools share one outlier limit, since their values should spread alike. A
 /// pool of two is compared with its better value, because a slow value would shift the median. If all pools together
@@ -55,7 +55,7 @@ struct Suspicion {
   std::vector<int> ranks{};  ///< ranks that the suspicion concerns
   double speed = 0;          ///< median speed of the subject's ranks or transfers
   double reference = 0;      ///< speed with which `speed` is compared
-  bool best = false;         ///< `reference` is the best speed, because the group is small; else it is the median
+  bool best = false;         ///< whether `reference` is the best speed (in a small group) instead of the median
   bool on_host = false;      ///< the rank was compared only with ranks of its own host, because the host is suspected
   [[nodiscard]] double shortfall() const { return fleet::shortfall(speed, reference); }
 };
@@ -83,7 +83,7 @@ class FirstRound {
   };
   [[nodiscard]] const std::vector<Judged>& tests() const { return tests_; }
   [[nodiscard]] const Places& places() const { return places_; }
-  /// Returns the number of tests, and how many of them could compare at least two values. The other fields are 0.
+  /// Returns a record with the number of all tests and of those that could compare at least two values; the rest is 0.
   [[nodiscard]] FleetJudgement judgement() const;
   /// Returns limitations of the judgement, as sentences without their final period.
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
@@ -115,8 +115,8 @@ class FirstRound {
   /// other.
   [[nodiscard]] bool is_on_low_host(std::size_t peer_group, int node, DataPath path) const;
   [[nodiscard]] bool compares(const Judged& judged) const;
-  /// Records, for note_few(), that only `count` values of the kind `what` were compared, and therefore with their best
-  /// instead of their median.
+  /// Records, for note_few(), that only `count` values of the kind `what` were compared, and that their reference was
+  /// therefore the best value instead of the median.
   void keep_few(const std::string& what, std::size_t count, const Test& test);
   void note_few(const Options& options);
   void note_peer_groups();

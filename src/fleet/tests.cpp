@@ -24,13 +24,13 @@ struct Headline {
   double value = 0;
 };
 
-/// Derives from the unit whether higher or lower is better: for files written before metrics were declared.
+/// Derives from the unit whether higher or lower is better. Used for old files, which do not declare metrics.
 Better better_by_unit(std::string_view unit) {
   if (unit == kRate) return Better::higher;
   return unit == "s" ? Better::lower : Better::neither;
 }
 
-/// Returns the result's first rate that has a table column, or without one the main measurement.
+/// Returns the result's first rate that has a table column; if there is no such rate, the main measurement.
 std::optional<Headline> headline_number(const Result& result, const Measurement* timed,
                                         std::span<const MetricDeclaration> declared) {
   for (const MetricDeclaration& d : declared) {

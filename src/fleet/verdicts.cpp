@@ -41,7 +41,7 @@ std::string subject_text(const Subject& subject, const std::vector<int>& ranks, 
   }
 }
 
-/// Returns a clause on why a suspicion was not confirmed.
+/// Returns a clause that says why a suspicion was not confirmed.
 const char* outcome_label(RetestOutcome::Reproduced seen) {
   switch (seen) {
     case RetestOutcome::Reproduced::never: return "was not measured again";
@@ -252,8 +252,8 @@ bool Verdicts::exchanged_with_others(int rank, int than) const {
   });
 }
 
-/// If only transfers with other nodes are slow, ignores ranks without such transfers: in a ring, these are most ranks
-/// of a node.
+/// If only transfers with other nodes are slow, ignores ranks without such transfers. In a ring, most ranks of a node
+/// have none.
 bool Verdicts::covers_node(int node, const std::map<int, std::vector<Shown>>& by_rank) const {
   const auto is_beyond = [](const Shown& one) { return one.suspicion->subject.second == 1; };
   const bool only_beyond =

@@ -57,7 +57,7 @@ class Verdicts {
   struct PartOfRank {
     Flagged::What what = Flagged::What::link;
     const char* name = "";
-    const char* doubt = "";  ///< remark at the end of the sentence; may be empty
+    const char* doubt = "";  ///< remark that ends the sentence about the rank; may be empty
   };
   [[nodiscard]] PartOfRank part_of(const Subject& subject, const std::vector<Shown>& shown) const;
   [[nodiscard]] Flagged rank(const Subject& subject, const std::vector<Shown>& shown) const;

@@ -136,8 +136,8 @@ void keep(Operation& one, MPI_Request request) { std::memcpy(&one.request, &requ
 
 bool countable(std::size_t count) { return count <= INT_MAX; }
 
-/// Begins an operation on `count` items. `begin` calls MPI and stores the request. If this call fails, the operation is
-/// marked as ended.
+/// Begins an MPI operation on `count` elements, at most INT_MAX. `begin` calls MPI and stores the request. If this call
+/// fails, the operation is marked as ended.
 template <typename Begin>
 int begun(Operation& one, std::size_t count, Begin begin) {
   if (!countable(count)) return MPI_ERR_COUNT;

@@ -13,7 +13,7 @@ constexpr int kClockTag = Communicator::kOwnTags + 1;
 constexpr int kFirstRoundTrips = 100;
 constexpr int kLaterRoundTrips = 10;
 constexpr int kFewestRoundTrips = 3;
-constexpr double kLongest = 0.05;         // seconds; after that, learn() begins no further round trip
+constexpr double kLongest = 0.05;         // seconds after which learn() begins no further round trip
 constexpr std::size_t kMostOffsets = 64;  // older offsets are dropped, because they say little about the current drift
 
 /// A measured clock offset: `x` is the time and `y` the offset, both in seconds and relative to the newest measurement.
@@ -109,8 +109,8 @@ void CommonClock::learn(int teacher, const Timeout& timeout) {
 }
 
 /// Sends a question to the teacher and receives the teacher's clock reading. The reading was taken at an unknown time
-/// of the round trip, so assuming its middle is wrong by at most half the round trip. The uncertainty also includes the
-/// drift during the round trip and rounding errors.
+/// of the round trip. The middle of the round trip is taken as this time, which is wrong by at most half the round
+/// trip. The uncertainty also includes the drift during the round trip and rounding errors.
 ClockOffset CommonClock::round_trip(int teacher, bool last, const Timeout& timeout) {
   const std::string what = "synchronising clocks with rank " + std::to_string(teacher);
   question_ = {last ? 1.0 : 0.0};

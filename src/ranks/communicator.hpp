@@ -26,7 +26,7 @@ class Pending {
   Pending(const Pending&) = delete;
   Pending& operator=(const Pending&) = delete;
   virtual ~Pending() = default;
-  /// Whether the operation has ended; may be called again afterwards. Throws CommunicationError if it failed.
+  /// Returns whether the operation has ended; may be called again afterwards. Throws CommunicationError on failure.
   [[nodiscard]] virtual bool done() = 0;
 };
 using PendingPtr = std::unique_ptr<Pending>;
@@ -36,9 +36,9 @@ enum class Reduction { max, sum };
 struct RankNumbers {
   int rank = 0;
   int size = 1;
-  int local_rank = 0;  ///< index among the ranks of its node, which can share memory with it
+  int local_rank = 0;  ///< index among the ranks of the same node, which can share memory
   int local_size = 1;
-  int node_root = 0;  ///< lowest rank of its node; identifies the node
+  int node_root = 0;  ///< lowest rank of the same node; identifies the node
 };
 
 /// Interface for messages between ranks. All ranks must call the collective functions (barrier, broadcast, gather,
@@ -61,7 +61,7 @@ class Communicator {
 
   [[nodiscard]] virtual PendingPtr barrier() = 0;
   [[nodiscard]] virtual PendingPtr broadcast(std::span<std::byte> data, int root) = 0;
-  /// Sends `mine` to rank 0, where `all` receives `sizes[i]` bytes from each rank i, one after the other. On other
+  /// Sends `mine` to rank 0, where `all` receives `sizes[i]` bytes from each rank i, in rank order. On other
   /// ranks, `all` and `sizes` are empty.
   [[nodiscard]] virtual PendingPtr gather(std::span<const std::byte> mine, std::span<std::byte> all,
                                           std::span<const std::size_t> sizes) = 0;

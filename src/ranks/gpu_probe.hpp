@@ -18,8 +18,8 @@ inline constexpr double kGpuProbeTimeout = 10;
 /// seconds for its end. Returns why MPI must not be given memory of GPU `gpu`; empty if MPI accepts that memory.
 std::string why_mpi_takes_no_gpu_memory(int gpu, double timeout);
 
-/// Runs in the test process, whose only rank is `alone`: sends GPU memory to itself through MPI and checks every byte
-/// received. Returns why MPI must not be given GPU memory; empty if MPI accepts that memory.
+/// Runs in the test process; `alone` has only one rank. Sends GPU memory to this rank itself through MPI and checks
+/// every byte received. Returns why MPI must not be given GPU memory; empty if MPI accepts that memory.
 std::string try_gpu_memory(Communicator& alone, Device& device, double timeout);
 
 }  // namespace xferbench

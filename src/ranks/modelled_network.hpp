@@ -26,8 +26,8 @@ struct NetworkProfile {
     double latency = 0;    ///< seconds
     double bandwidth = 0;  ///< bytes per second of a rank in each direction (sending and receiving)
   };
-  Hop within{0.6e-6, 10e9};  ///< within a node
-  Hop between{2e-6, 24e9};   ///< between nodes
+  Hop within{0.6e-6, 10e9};  ///< between two ranks of one node
+  Hop between{2e-6, 24e9};   ///< between ranks of different nodes
   double overhead = 0.1e-6;  ///< host time to begin an operation, seconds
   double jitter = 0.1;     ///< mean of an exponentially distributed addition to each latency, as a share of the latency
   double asymmetry = 0;    ///< increase of the latency of messages to a lower rank, as a share of the latency
@@ -67,8 +67,8 @@ class ModelledNetwork final : public Communicator {
 
  private:
   class Modelled;
-  /// Virtual times in seconds, sent along with an operation's data. Only gather() uses `sizes`: number of bytes of the
-  /// time that each rank sends.
+  /// Virtual times in seconds, sent along with an operation's data. `sizes` is only for gather(): number of bytes of
+  /// these times that each rank sends.
   struct Times {
     std::vector<double> values;
     std::vector<std::size_t> sizes{};

@@ -101,8 +101,8 @@ void RankLockstep::begin_case(std::string name, Company company) {
   if (!exchange_seconds_) measure_exchange();
 }
 
-/// Measures the duration of an all-reduce. The shortest of several counts, because a rank that enters an all-reduce
-/// early waits for the others.
+/// Measures several all-reduces and keeps the shortest duration, because a rank that enters an all-reduce early waits
+/// for the others.
 void RankLockstep::measure_exchange() {
   exchange_seconds_ = std::numeric_limits<double>::infinity();
   for (int trial = 0; trial < kTrials; ++trial) {

@@ -78,7 +78,7 @@ class RankLockstep final : public Lockstep {
 
  private:
   enum class Question { none, any, largest, start, pass };
-  /// The combined answers of the ranks that measure the case to a Question.
+  /// What the ranks that measure the case answered to a Question, combined by ask().
   struct Answer {
     bool together = true;  // whether all ranks asked the same question; otherwise the values are this rank's own
     double first = 0;
@@ -103,16 +103,16 @@ class RankLockstep final : public Lockstep {
   std::function<int()> interrupted_here_;
   std::string case_;
   Company company_ = Company::together;
-  std::array<double, 8> values_{};  // values of the all-reduce, indexed by Slot (see the source file)
+  std::array<double, 8> values_{};  // values of the all-reduce, indexed by Slot
   double step_ = 0;                 // number of questions of this case so far
   std::optional<double> exchange_seconds_;
   double slack_ = 0;
   double start_ = 0;                // agreed start of the pass on the common clock, seconds
   double synchronised_ = 0;         // when clocks were last synchronised, in seconds of the host's clock
-  bool just_synchronised_ = false;  // clocks were synchronised in the last exchange
+  bool just_synchronised_ = false;  // whether the last exchange() synchronised the clocks
   double uncertainty_ = 0;          // largest clock uncertainty of a measuring rank at the last question, seconds
   bool late_ = false;
-  bool apart_ = false;  // ranks have asked different questions since the last pass
+  bool apart_ = false;  // whether ranks have asked different questions since the last pass
   int void_in_a_row_ = 0;
   double length_ = 0;  // expected duration of the next pass, seconds
   Moments last_;

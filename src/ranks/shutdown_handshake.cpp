@@ -208,7 +208,7 @@ ShutdownHandshake::FinalReports ShutdownHandshake::collect_texts(double seconds)
   send_to_all({.kind = Call::Kind::shutdown});
   const double timeout = seconds + kForEach * static_cast<double>(others_.size());
   poll_for(timeout, [&] { return count(&Other::has_answered) == all; });
-  // Receive the rest of texts that have begun to arrive, as long as one of them is completed within each timeout.
+  // Wait until all announced texts have arrived, but give up if none of them is completed within the timeout.
   for (auto ended = count(&Other::has_ended); ended < count(&Other::has_answered); ended = count(&Other::has_ended)) {
     if (!poll_for(timeout, [&] { return count(&Other::has_ended) > ended; })) break;
   }

@@ -84,7 +84,7 @@ class ShutdownHandshake {
   std::vector<int> gone_;
   std::optional<std::string> end_;  // message with which look() throws, once set
   std::chrono::steady_clock::time_point looked_{};
-  Call call_;  // at other ranks: latest message from rank 0
+  Call call_;  // at ranks other than 0: latest message from rank 0
   PendingPtr calling_;
   std::vector<std::unique_ptr<Call>> calls_;  // messages that are being sent
   std::vector<PendingPtr> sending_;
