@@ -27,7 +27,7 @@ bool is_in(Results files) {
   return std::ranges::any_of(files, [](const Result* result) { return result != nullptr; });
 }
 
-/// Returns why a result has no number.
+/// Returns why a result has no number to compare.
 std::string reason_of(const Result& result, const std::optional<std::string>& name) {
   if (result.status != Status::ok) return fmt::format("{}: {}", to_text(result.status), result.reason);
   return name ? fmt::format("has no {}", *name) : "has no samples";

@@ -157,7 +157,6 @@ std::vector<std::string> doubts_of(const Files& files) {
 
 namespace {
 
-/// Returns the names of all measurements and metrics in these files, each once.
 std::vector<std::string> numbers_in(const Files& files) {
   std::set<std::string> names;
   for (const NamedReport* file : files) {

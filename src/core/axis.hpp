@@ -50,7 +50,8 @@ struct Axis {
   double min = 1;                      ///< smallest legal number; for AxisKind::time in units of `unit`
   double max = 1e18;                   ///< largest legal number, in the unit of `min`
   double unit = 1;                     ///< for AxisKind::time: the unit of stored values, in seconds
-  /// name of another axis for the same quantity; giving this axis's flag removes that axis; giving both is an error
+  /// name of another axis for the same quantity; cases lack that axis if the flag of this axis is given; giving both
+  /// flags is an error
   std::string alternative_to{};
   /// name of another axis; a case has this axis only if the other axis has one of `only_with_values`
   std::string only_with_axis{};

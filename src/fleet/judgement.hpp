@@ -50,8 +50,8 @@ struct Test {
   [[nodiscard]] std::string name() const;
 };
 
-/// Returns the tests of a round of measurements (1, or 2 for repeated ones), in the order of their first results. Uses
-/// only results with status ok.
+/// Returns the tests of round 1 or of round 2 (repeated measurements), in the order of their first results. Uses only
+/// results with status ok.
 std::vector<Test> tests_of(const Report& report, unsigned round);
 
 /// Like tests_of(), but combines cases that differ only in which ranks are partners into one test, because each such

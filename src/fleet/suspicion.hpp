@@ -56,7 +56,7 @@ struct Suspicion {
   double speed = 0;          ///< median speed of the subject's ranks or transfers
   double reference = 0;      ///< speed with which `speed` is compared
   bool best = false;         ///< whether `reference` is the best speed (in a small group) instead of the median
-  bool on_host = false;      ///< the rank was compared only with ranks of its own host, because the host is suspected
+  bool on_host = false;  ///< whether the rank was compared only with ranks of its host, because the host is suspected
   [[nodiscard]] double shortfall() const { return fleet::shortfall(speed, reference); }
 };
 

@@ -57,7 +57,7 @@ double payload_of(const Headline& number, const Measurement* timed) {
 }
 
 /// Returns the bytes that all ranks moved in a pass, divided by the median time from the first begin to the last end,
-/// in GB/s. Returns nothing if the ranks did not all make the same passes.
+/// in GB/s; nullopt if the ranks did not all make the same passes.
 std::optional<double> aggregate_rate(const Test& test) {
   const InFleet* first = test.values.front().in_step;
   const auto like_first = [first](const Test::Value& v) {

@@ -85,7 +85,7 @@ class Spawning {
   posix_spawnattr_t attributes_{};
 };
 
-/// Waits for a child process and returns its exit status. Kills it after `timeout` seconds. Returns nothing if the
+/// Waits for a child process and returns its exit status. Kills it after `timeout` seconds. Returns nullopt if the
 /// child was killed or its status is unknown.
 std::optional<int> wait_for_end(pid_t child, double timeout) {
   const auto begun = ProbeClock::now();

@@ -9,7 +9,7 @@ namespace xferbench {
 
 namespace {
 
-/// Returns the variable's value as a number of at least 0. Returns nothing if it is not set or is any other text.
+/// Returns the variable's value as a number of at least 0. Returns nullopt if it is not set or is any other text.
 template <typename Number>
 std::optional<Number> number(const Variables& variables, const char* name) {
   const char* text = variables(name);

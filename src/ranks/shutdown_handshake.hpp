@@ -45,7 +45,7 @@ class ShutdownHandshake {
     /// Ranks that sent no last text and whose process is dead, as another rank on the host found; ascending.
     std::vector<int> gone{};
     std::vector<int> silent{};  ///< at rank 0: ranks that sent nothing, dead or not; ascending
-    std::optional<int> code{};  ///< at other ranks: exit code that rank 0 sent; nothing if rank 0 did not answer
+    std::optional<int> code{};  ///< at other ranks: exit code that rank 0 sent; absent if rank 0 did not answer
   };
   /// At rank 0: asks all ranks for their last texts. Ranks that send nothing within `seconds` are listed in `silent`;
   /// texts may take longer while they keep arriving. At other ranks: sends `mine`, and waits up to `seconds` until rank

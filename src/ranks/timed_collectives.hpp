@@ -37,7 +37,7 @@ constexpr std::size_t kMostAtOnce = INT_MAX;
 void barrier(Communicator& ranks, const Timeout& timeout, const std::string& what);
 /// Returns the root's text on all ranks.
 std::string broadcast(Communicator& ranks, std::string text, int root, const Timeout& timeout, const std::string& what);
-/// At rank 0, returns the texts of all ranks, by rank; on other ranks, returns nothing. Texts that are too large for
+/// At rank 0, returns the texts of all ranks, by rank; on other ranks, an empty list. Texts that are too large for
 /// one operation are sent in several, each with at most `at_once` bytes of all ranks together. `at_once` must be at
 /// least the number of ranks.
 std::vector<std::string> gather(Communicator& ranks, const std::string& mine, const Timeout& timeout,
