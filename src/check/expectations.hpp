@@ -67,7 +67,7 @@ struct Expectation {
   bool optional = false;  ///< if true, it is no error if no case matches
 };
 
-inline constexpr std::size_t kMostExpectations = 10'000;  ///< most expectations in one file
+inline constexpr std::size_t kMostExpectations = 10'000;  ///< largest number of expectations in one file
 
 struct Expectations {
   std::string source;  ///< file name, for messages

@@ -75,7 +75,7 @@ double mean_log(Numbers numbers) {
 }
 
 /// Returns the variance of one process's number: the mean, weighted by degrees of freedom, of the variance between the
-/// given processes and the expected variance. It is at least what the processes' own samples imply.
+/// given processes and the expected variance. Both are at least own_variance().
 Variance process_variance(Numbers numbers, const PriorSpread& before) {
   const Variance own = own_variance(numbers);
   const Variance spread = of_spread(before);

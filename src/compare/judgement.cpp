@@ -17,7 +17,7 @@ namespace xferbench::compare {
 namespace {
 
 std::string percent(double share) { return format_percent_short(share); }
-/// Rounds down to two digits, so that messages never claim more than was shown.
+/// Rounds down to two significant digits, so that messages never claim more than was shown.
 double rounded_down(double share) {
   if (!(share > 0)) return share;
   const double last = std::pow(10, std::floor(std::log10(share)) - 1);

@@ -72,8 +72,7 @@ std::optional<Estimate> shift(MannWhitney& test, const Sample& base, const Sampl
 /// scale. nullopt in the same cases as shift(); no interval with fewer than two samples a side.
 std::optional<Estimate> bootstrap(const Sample& base, const Sample& next, std::uint64_t seed);
 
-/// The variance of the logarithms of the processes' medians around the mean of each side, and its degrees of freedom (>
-/// 0).
+/// The variance of the logarithms of the processes' medians around the mean of their side. `freedom` is above 0.
 struct ObservedVariance {
   double value = 0;
   double freedom = 0;

@@ -36,7 +36,7 @@ unsigned milliseconds_now() {
 
 /// Handles SIGTERM after a first signal. Ends the process, unless the first signal was SIGTERM less than a second ago.
 extern "C" void on_further_sigterm(int) {
-  constexpr unsigned kSame = 1000;  // milliseconds
+  constexpr unsigned kSame = 1000;  // milliseconds within which two SIGTERMs count as one
   const Asked first = g_asked;
   if (first.signal == SIGTERM && milliseconds_now() - first.at < kSame) return;
   std::signal(SIGTERM, SIG_DFL);

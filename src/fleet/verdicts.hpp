@@ -16,7 +16,7 @@ struct RetestOutcome {
   enum class Reproduced {
     never,   ///< the test was not measured again
     nobody,  ///< the suspect, or every unsuspected rank to compare it with, was not measured again
-    clocks,  ///< the clock error was too large
+    clocks,  ///< the clock error of the second measurement was too large
     no,
     yes,
   };

@@ -26,7 +26,7 @@ struct ClockLine {
   double at = 0;           ///< reference time on the rank's own clock, seconds
   double offset = 0;       ///< common time minus own time at `at`, seconds
   double drift = 0;        ///< change of the offset, seconds per second
-  double uncertainty = 0;  ///< largest error at `at`, seconds
+  double uncertainty = 0;  ///< largest error of the common time at `at`, seconds
   double growth = 0;       ///< increase of the error per second before or after `at`
 
   [[nodiscard]] double common(double own) const { return own + offset + drift * (own - at); }

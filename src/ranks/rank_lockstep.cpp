@@ -182,7 +182,7 @@ bool RankLockstep::agree_on_pass(bool mine) {
     if (late_) ++tally_.late_passes;
     return false;
   }
-  // After kMostVoidInARow repetitions in a row, late passes count, until a pass is in time again.
+  // After kMostVoidInARow repetitions in a row, late passes count until all ranks begin a pass in time again.
   if (late || std::exchange(apart_, false)) ++tally_.question_mismatch;
   return true;
 }

@@ -70,8 +70,8 @@ class RankLockstep final : public Lockstep {
   [[nodiscard]] bool question_mismatch() const { return tally_.question_mismatch > 0; }
   /// Returns the largest uncertainty of the common clock among the measuring ranks during the case, in seconds.
   [[nodiscard]] double clock_uncertainty() const { return clock_uncertainty_; }
-  /// The error message once a rank has not answered in time or MPI has failed: the case, the question and the waiting
-  /// time.
+  /// Returns the error message (case, question and waiting time) once a rank has not answered in time or MPI has
+  /// failed; before that, nullopt.
   [[nodiscard]] const std::optional<std::string>& timeout_reason() const { return silence_; }
   /// Returns the seconds that this rank adds to each start time it proposes, because the agreement itself takes time.
   [[nodiscard]] double slack() const { return slack_; }

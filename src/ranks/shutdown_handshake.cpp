@@ -143,8 +143,8 @@ std::optional<std::string> ShutdownHandshake::reason_from_others() {
   return std::nullopt;
 }
 
-/// Returns why this rank must end; nothing if it need not. Checks messages before processes: while rank 0 is suspended,
-/// other ranks may time out and end. Their processes are then gone, but they have not died.
+/// Returns why this rank must end; nullopt if it may go on. Checks messages before processes: while rank 0 is
+/// suspended, other ranks may time out and end. Their processes are then gone, but they have not died.
 std::optional<std::string> ShutdownHandshake::reason_to_end() {
   if (calling_) {
     if (is_called(Call::Kind::shutdown)) return "rank 0 has ended the run";
