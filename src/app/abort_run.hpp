@@ -18,7 +18,7 @@ struct AbortContext {
   std::string rank{};                  ///< name of this MPI rank in messages; empty if the run has a single process
 };
 
-/// Returns the text that explains why the case failed during which the GPU stopped responding.
+/// Returns why the GPU counts as stuck: which operation has not returned, and for how many seconds.
 std::string stuck_reason(const Alarm& alarm);
 
 /// Called by the watchdog thread: saves the files, prints what happened and the table, and ends the process. The exit

@@ -124,7 +124,7 @@ int perform(const cli::CalibrateCommand& command) {
   if (made.figures.empty())
     throw InputError("these results contain no number of a profile; measure some with xferbench --suite calibrate");
   const ProfileText profile{to_profile_json(made, command.name, command.base), "the new profile"};
-  // origins_of() throws if the profile is unusable, so that no unusable profile is written.
+  // Check the profile before it is written: origins_of() throws if the profile is unusable.
   static_cast<void>(origins_of(profile));
   output.finish(profile.json);
   if (command.show.quiet) return 0;

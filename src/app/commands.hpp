@@ -24,7 +24,7 @@ int perform(const cli::CalibrateCommand& command);
 /// Compares results measured on a machine with the predictions of a simulation profile.
 int perform(const cli::ValidateCommand& command);
 /// Runs a program, or reads a recording of one, and reports how much time its transfers cost. Returns 0 regardless of
-/// the program's exit code, unless the user asked for that code.
+/// the program's exit code, unless --exit-code was given.
 int perform(const cli::ExplainCommand& command);
 /// Runs the soak test: keeps GPUs busy for a long time and checks the data that they move. Returns 1 if a byte was
 /// wrong, a transfer rate dropped, a GPU was lost, or a GPU reported a critical error.

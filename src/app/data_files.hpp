@@ -20,7 +20,7 @@ std::filesystem::path find_data(std::string_view kind, const std::string& name_o
 /// The paths of all data files of `kind` that come with the program, sorted; empty if the data is not installed.
 std::vector<std::filesystem::path> data_files(std::string_view kind);
 
-/// Returns the names of the data files of `kind`, as find_data() takes them. Leaves out names with control characters.
+/// Returns the names that find_data() accepts for the data files of `kind`, except names with control characters.
 std::vector<std::string> data_names(std::string_view kind);
 
 /// Returns the names and descriptions of the data files of `kind`. If `describe` throws InputError for a file, the

@@ -345,7 +345,8 @@ std::vector<std::string> LiveReport::update() {
   return news;
 }
 
-/// Returns whether to write the file now. All writes together are at most three times as large as the last one.
+/// Returns whether to write the file now. A large file waits until a third of its results are new, so that all writes
+/// together have at most three times the size of the last one.
 bool LiveReport::is_due(const LiveFile& file) const {
   const bool has_no_journal = &file == json_ && !record_.has_whole_journal();
   const bool has_grown = record_.changes() - file.changes >= record_.report.results.size() / 3;

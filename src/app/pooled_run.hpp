@@ -1,4 +1,4 @@
-// Shows a run that several processes measured by the medians of their results.
+// Shows a run of several processes as one run, whose samples are the medians of the processes.
 #pragma once
 
 #include <cstddef>
@@ -15,14 +15,14 @@ struct PooledRun {
   std::string name;  ///< for example "night-1.json to night-3.json (3 processes)"
   Report report;     ///< its findings follow from the medians of the processes
   std::size_t processes = 1;
-  bool findings_of_first = false;  ///< the findings could not be derived again: they are those of the first process
+  bool findings_of_first = false;  ///< true if findings cannot be derived from medians; the first process's are used
 };
 
 /// Merges the processes of a run, derives its findings again if there are several, and sets the AxisKind of each
 /// parameter to what its scenario declares. Cases that this version does not know stay as they are.
 PooledRun pooled(compare::Processes processes);
 
-/// Describes the run in words. `every_row`: long tables keep all rows.
+/// Returns the run as a document. Unless `every_row` is set, long tables are shortened.
 Document document_of_pooled(const PooledRun& run, bool details, bool every_row);
 
 }  // namespace xferbench::app

@@ -7,7 +7,7 @@ namespace xferbench {
 /// - A missing standard descriptor is opened, so that no file that is opened later becomes standard error and receives
 ///   messages. Writing to a missing standard output still fails.
 /// - If memory is exhausted anywhere, the program ends with a message and the right exit code.
-/// - Writing to a pipe without a reader or to a file at its size limit fails, and no signal (SIGPIPE, SIGXFSZ) ends it.
+/// - A write to a pipe without a reader, or to a file at its size limit, fails without a signal (SIGPIPE, SIGXFSZ).
 class ProcessSetup {
  public:
   ProcessSetup();

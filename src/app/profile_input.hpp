@@ -28,11 +28,11 @@ std::vector<std::string> drop_invalid_figures(Calibration& made);
 /// if the results are not enough for a profile.
 std::optional<ProfileText> load_profile(const std::string& simulate);
 
-/// The text of a profile file, or of the profile that is made from a results file.
+/// Returns the text of a profile file, or of the profile that is made from a results file.
 ProfileText profile_text(const std::string& simulate);
 
-/// Returns the simulated rank that modelled_rank() gives for a profile. Returns a default rank for a results file,
-/// because results contain no data about ranks.
+/// Returns the host name, clock and network that the profile gives to a simulated rank. Returns defaults for a results
+/// file, which contains none of them.
 ModelledRank modelled_rank_of(const std::string& simulate);
 
 }  // namespace xferbench::app

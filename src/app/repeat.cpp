@@ -82,7 +82,7 @@ void stop_with(pid_t child) {
   kill(-child, SIGCONT);
 }
 
-/// Waits for the child and returns its exit code. Ends or stops it if a signal ends or stops this process.
+/// Waits for the child and returns its exit code. Forwards an interrupt to the child, and stops the child on Ctrl-Z.
 int wait_for(pid_t child) {
   constexpr timespec kBetween{.tv_sec = 0, .tv_nsec = 20'000'000};
   const sigset_t stop = stop_signals();
@@ -115,7 +115,7 @@ bool could_run(int code) {
   return code == static_cast<int>(ExitCode::ok) || code == static_cast<int>(ExitCode::failed);
 }
 
-/// Returns median, minimum and maximum over the processes of each case's headline (main measurement).
+/// For each case, returns the median, minimum and maximum of the headlines (main measurements) of all processes.
 std::vector<RepeatedCase> cases_of(std::span<const Report> processes) {
   std::vector<const Report*> reports;
   for (const Report& process : processes) reports.push_back(&process);
@@ -141,8 +141,7 @@ std::vector<RepeatedCase> cases_of(std::span<const Report> processes) {
   return cases;
 }
 
-/// Adds the variation between these processes to the file of known spreads. Throws UsageError if the
-/// file is from another GPU.
+/// Adds the variation between the processes to the --spread file. Throws UsageError if that file is from another GPU.
 void save_spread(const std::string& path, ResultsFile& file, const std::vector<Report>& processes) {
   SpreadFile spread = compare::spread_between(processes);
   if (file.exists()) {
@@ -248,7 +247,7 @@ cli::RunCommand one_process(const cli::RunCommand& command) {
   cli::RunCommand one = command;
   const std::string& json = *command.measuring.files.json;
   const std::string file = command.repeat ? numbered(json, *command.process) : part_of(json, *command.process);
-  if (!command.repeat) one.measuring.files = {};  // the parent process writes the others
+  if (!command.repeat) one.measuring.files = {};  // all other files are written by the parent process
   one.measuring.files.json = file;
   // each simulated process gets different noise, because the rank is part of its seed
   one.measuring.device.rank = static_cast<int>(*command.process);

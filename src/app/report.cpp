@@ -96,7 +96,7 @@ Stored sorted(const std::vector<std::string>& files) {
   return stored;
 }
 
-/// Returns a document without content that has the warnings (simulated, injected fault, not verified) of all timelines.
+/// Returns a document that contains only the warnings (simulated, injected fault, not verified) of all timelines.
 Document document_of_timelines(const Stored& stored) {
   Trust trust = Trust::of_facts();
   for (const auto& [name, file] : stored.timelines) {
@@ -121,7 +121,7 @@ Shows shown_of_run(const cli::ReportCommand& command, xferbench::compare::Proces
   };
 }
 
-/// Shows one run, the comparison of two runs, or several runs side by side. Some files may be from the same run.
+/// Shows one run, the comparison of two runs, or more runs side by side. A run may have several files.
 Shows shown_of_runs(const cli::ReportCommand& command, const std::vector<std::string>& files,
                     const xferbench::compare::Options& options) {
   std::vector<xferbench::compare::Processes> runs = xferbench::compare::runs_of(read_reports(files));

@@ -26,8 +26,8 @@ ToDocument document_for(const cli::RunCommand& command);
 /// Returns the scenarios of these cases, each once, in the order in which they first occur.
 std::vector<const ScenarioDescriptor*> scenarios_of(std::span<const PlannedCase> cases);
 
-/// Replaces the cases of the command by those for this machine and number of ranks. Called again once the ranks are
-/// known.
+/// Replaces the cases of the command by the cases for this machine and this number of ranks. Called again as soon as
+/// the number of ranks is known.
 void expand(cli::RunCommand& command, const Environment& environment, int ranks = 1);
 
 /// Throws UsageError if no case can run on this machine, because that is a mistake in the command and not a result.

@@ -334,7 +334,7 @@ int soak_with(const cli::SoakCommand& command, SoakHeader header, MonitoredMachi
   return static_cast<int>(well ? ExitCode::ok : ExitCode::failed);
 }
 
-/// Parses the stored command line that began the soak test. It names the device to use.
+/// Parses the stored command line that began the soak test. The returned command names the device to use.
 cli::SoakCommand soak_command_of(const SoakHeader& header, const std::string& file) {
   const std::vector<std::string> arguments(header.command.begin() + (header.command.empty() ? 0 : 1),
                                            header.command.end());

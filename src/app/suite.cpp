@@ -66,8 +66,8 @@ void refuse_gpus_for_one(const cli::RunCommand& whole) {
   throw UsageError(fmt::format("--gpus does nothing here: suite {} uses one GPU, which --gpu chooses", *whole.suite));
 }
 
-/// Returns whether several processes can measure for these outputs: their results are merged into the file of --json,
-/// from which the other outputs are written.
+/// Returns whether the results of several processes can be merged into the file of --json, from which all other outputs
+/// are written. That file must be new or a regular file.
 bool can_merge_into(const cli::OutputFiles& files) {
   if (!files.json || *files.json == "-") return false;
   std::error_code unknown;

@@ -57,7 +57,7 @@ struct Part {
 /// same time with and without profiling.
 std::vector<double> baseline_times(const Recording& r, const RecordedRun& run, const explain::Options& options,
                                    const Part& part) {
-  if (is_simulated(r)) return {};  // the times of a simulated process are no wall times
+  if (is_simulated(r)) return {};  // a simulated process has no wall times, only times of a virtual clock
   if (options.range) return *options.range == run.range ? run.baseline_range : std::vector<double>();
   if (!is_whole(r, run)) return {};
   if (part.is_program) return run.baseline;
@@ -69,7 +69,7 @@ std::vector<double> baseline_times(const Recording& r, const RecordedRun& run, c
   return std::ranges::all_of(baseline, [](double seconds) { return seconds > 0; }) ? baseline : std::vector<double>();
 }
 
-/// Returns the wall time in seconds that the parent process measured. It is more exact than the recorded times.
+/// Returns the seconds that xferbench measured from the program's start to its end, and sets that start time in `r`.
 std::optional<double> wall_time(Recording& r, const RecordedRun& run, const Part& part) {
   if (!part.is_program || is_simulated(r) || !is_whole(r, run)) return std::nullopt;
   r.process.begin = run.begin;
@@ -210,7 +210,7 @@ ExplanationView shown_by(const cli::ExplainCommand& command) {
 }
 
 void write(const cli::ExplainCommand& command, const Analysis& analysis, JudgementFiles& files) {
-  if (!command.show.quiet && !files.shows_table()) {  // a table would contain the warnings
+  if (!command.show.quiet && !files.shows_table()) {  // if a table is shown, it contains the warnings
     for (const std::string& warning : analysis.explanation.warnings) tell("warning: " + warning);
   }
   files.write({.document = [&] { return document_of(analysis.explanation); },

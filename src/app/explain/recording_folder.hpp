@@ -25,7 +25,7 @@ struct RecordingFolder {
   /// signal that stopped the program before any profiled run was complete, in which case all other members are empty;
   /// 0: none
   int given_up = 0;
-  std::string no_trace{};  ///< why nothing could be recorded, as a sentence
+  std::string no_trace{};  ///< why nothing was recorded, as a sentence; empty if unknown or if there are recordings
   /// Returns the program's exit code as a shell reports it: 128 plus the signal number if a signal ended it.
   [[nodiscard]] int code() const { return run.signal > 0 ? 128 + run.signal : run.exit_code; }
 };

@@ -63,7 +63,7 @@ struct WaitResult {
   int interrupted = 0;  ///< the first signal that asked this process to end
 };
 
-/// Waits for a signal like sigtimedwait(). Stores the first signal that asks this process to end in `waited`.
+/// Calls sigtimedwait(). Stores the first signal that asks this process to end in `waited`, and returns the signal.
 int take_signal(const sigset_t& signals, const timespec& timeout, siginfo_t& info, WaitResult& waited) {
   const int signal = sigtimedwait(&signals, &info, &timeout);
   if (signal > 0 && signal != SIGCHLD && waited.interrupted == 0) waited.interrupted = signal;
@@ -90,7 +90,7 @@ WaitResult wait_for(pid_t child, const sigset_t& signals) {
   return waited;
 }
 
-/// RAII guard that blocks these signals, so that sigtimedwait() receives them.
+/// RAII guard that blocks the given signals, so that no handler runs and sigtimedwait() receives them.
 class BlockedSignals {
  public:
   explicit BlockedSignals(const sigset_t& signals) { sigprocmask(SIG_BLOCK, &signals, &before_); }

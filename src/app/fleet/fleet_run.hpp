@@ -65,7 +65,7 @@ class FleetRun {
   void learn_clocks();
   void retests_of();
   void measure_all(std::vector<Step>& steps, unsigned round, std::size_t turns);
-  /// Measures a step once; called again for each pass of --passes. Every rank that takes part calls `visit`.
+  /// Measures a step in one pass of --passes. Each rank that takes part calls `visit`, which returns the rank's result.
   void measure(Step& step, unsigned round, const std::function<Result()>& visit);
   /// Collective operation: sends the result of each rank to rank 0.
   void collect();

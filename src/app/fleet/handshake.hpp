@@ -61,8 +61,8 @@ struct ProcessIdentity {
 };
 ProcessIdentity this_process();
 
-/// Collective operation. Returns the other ranks on this node in the same PID namespace, because in another container
-/// the same process number would mean another process.
+/// Collective operation. Returns the other ranks on this node, except ranks in another PID namespace (container): their
+/// process numbers would mean other processes here.
 std::vector<ShutdownHandshake::Neighbour> neighbours_of(Communicator& mpi, const ProcessIdentity& mine,
                                                         const Timeout& timeout);
 

@@ -31,7 +31,7 @@ void refuse_several_ranks(std::string_view command);
 /// UsageError if a flag for fleets was given without a launcher and without --mpi.
 std::optional<Launch> launch_for(const cli::RunCommand& command);
 
-/// Returns the profile of the simulated machine for a process that runs alone. Under a launcher, %r in paths becomes 0.
+/// Returns the profile's name or path for a process that runs alone. Under a launcher, %r (the rank) is replaced by 0.
 std::string profile_of_single_rank(const std::string& profile);
 
 /// Returns whether this process prints messages that concern all ranks; only rank 0 does.
