@@ -28,7 +28,7 @@ struct DeviceChoice {
   std::optional<GpuSelection> gpus;
   NumaPolicy numa;                      ///< NUMA placement of the process; not used with the simulated device
   std::optional<std::string> simulate;  ///< name or path of the simulated machine's profile; absent: use real GPUs
-  int rank = 0;                         ///< rank of this process among several
+  int rank = 0;                         ///< MPI rank or process number; gives each simulated process different noise
 };
 
 /// An output file and the flag that names it; "-" is standard output.
@@ -100,13 +100,13 @@ struct RunCommand {
   Measuring measuring;
   FleetChoice fleet;
   std::vector<PlannedCase> cases;
-  std::optional<std::string> suite;   ///< name or file of the suite that defines the cases; `cases` is empty
-  std::optional<std::string> resume;  ///< results file of the run to finish; `cases` is empty
-  std::optional<std::size_t> turns;   ///< number of passes over all cases
-  std::optional<std::size_t> repeat;  ///< number of fresh processes, each of which measures all cases
-  bool into_one_file = false;      ///< merge the results of these processes into one file; set if a suite asks for it
-  bool is_one_of_several = false;  ///< only one process measures, although the suite asks for several
-  std::optional<std::string> spread;   ///< file to which the variation between these processes is added
+  std::optional<std::string> suite;    ///< name or file of the suite that defines the cases; `cases` is empty
+  std::optional<std::string> resume;   ///< results file of the run to finish; `cases` is empty
+  std::optional<std::size_t> turns;    ///< number of passes over all cases
+  std::optional<std::size_t> repeat;   ///< number of fresh processes, each of which measures all cases
+  bool into_one_file = false;          ///< merge the results of all processes into one file; set if a suite asks for it
+  bool is_one_of_several = false;      ///< only one process measures, although the suite asks for several
+  std::optional<std::string> spread;   ///< file to which the variation between the processes of `repeat` is added
   std::optional<std::size_t> process;  ///< number of this child process, from 1; absent in the parent process
   std::vector<std::string> flags;      ///< names (without dashes) of the given flags that only `run` has; no axis flags
 };
@@ -139,7 +139,7 @@ struct ReportCommand {
   std::vector<std::string> new_side{};
   std::vector<std::string> trend{};  ///< results files of many runs on one machine, for a chart over time
   bool allow_simulated = false;      ///< allow simulated and real results to be shown together
-  OutputFiles files;                 ///< uses only markdown and html
+  OutputFiles files;                 ///< the command uses only markdown and html
   Presentation show;
 };
 
@@ -148,7 +148,7 @@ struct CheckCommand {
   std::string expect;                ///< name or path of the file with the expectations
   bool allow_simulated = false;      ///< allow simulated results to be checked
   Annotations annotations = Annotations::none;
-  OutputFiles files;  ///< uses only json, markdown, html, junit and openmetrics
+  OutputFiles files;  ///< the command uses only json, markdown, html, junit and openmetrics
   Presentation show;
 };
 
@@ -180,7 +180,7 @@ struct ValidateCommand {
   std::vector<std::string> results;
   std::string profile;           ///< name or file of the profile, or results to make it from
   bool allow_simulated = false;  ///< allow simulated results to be compared, too
-  OutputFiles files;             ///< uses only json, markdown and html
+  OutputFiles files;             ///< the command uses only json, markdown and html
   Presentation show;
 };
 
@@ -201,8 +201,8 @@ struct ExplainCommand {
   bool measure_limits = false;              ///< measure the limits again, even if they are cached
   bool all = false;                         ///< also show findings with little gain, and all processes
   std::vector<explain::FindingKind> fixed;  ///< also predict the time if only these findings were fixed
-  std::optional<std::string> simulate;      ///< profile of a simulated device, whose limits are used
-  OutputFiles files;                        ///< uses only json, markdown, html and timeline
+  std::optional<std::string> simulate;      ///< profile of a simulated device; if given, its limits are used
+  OutputFiles files;                        ///< the command uses only json, markdown, html and timeline
   Presentation show;
 };
 
@@ -212,7 +212,7 @@ struct SoakCommand {
   DeviceChoice device;
   SoakSettings settings;  ///< options of the test; if `settings.loads` is empty, all loads that the machine can run
   std::optional<double> seconds;      ///< duration in seconds; absent if not given
-  OutputFiles files;                  ///< uses json (one line for each interval), markdown, html and openmetrics
+  OutputFiles files;                  ///< the command uses json (a line for each interval), markdown, html, openmetrics
   std::optional<std::string> resume;  ///< file of the soak test to resume
   bool dry_run = false;               ///< only print the plan and use no device
   Presentation show;
@@ -222,13 +222,13 @@ struct ListCommand {
   enum class Of { everything, scenarios, suites, expectations, profiles, gpus };
   Of of = Of::everything;
   DeviceChoice device{};  ///< the machine whose GPUs `list gpus` shows
-  OutputFiles files{};    ///< uses only markdown and html
+  OutputFiles files{};    ///< the command uses only markdown and html
   Presentation show{};
 };
 
 struct InfoCommand {
   DeviceChoice device;
-  OutputFiles files{};  ///< uses only json, markdown and html
+  OutputFiles files{};  ///< the command uses only json, markdown and html
   Presentation show{};
 };
 
@@ -271,7 +271,7 @@ enum class AxisFlags {
 Command parse(std::span<const std::string> arguments, Scenarios scenarios,
               AxisFlags axis_flags = AxisFlags::of_scenario);
 
-/// Returns the words after "--" of `explain`: the command line of another program, which is not parsed here.
+/// Returns the words after "--" of `explain`, which are the command line of another program; nullopt without "--".
 std::optional<std::span<const std::string>> program_in(std::span<const std::string> arguments);
 
 /// Names of the data files that come with the program.
@@ -280,7 +280,7 @@ struct DataNames {
   std::vector<std::string> suites;        ///< names for --suite
 };
 
-/// Completions of the last word, one per line; the line ":files" stands for file names.
+/// Returns completions of the last word, one per line. The line ":files" tells the shell to complete file names.
 std::string complete(std::span<const std::string> words, Scenarios scenarios, const DataNames& names);
 
 /// Makes the sampling policy for these flags, with defaults for flags not given. Throws UsageError if they conflict.

@@ -86,7 +86,6 @@ Flags flags_here(const CommandLine& line) {
   return flags;
 }
 
-/// Returns the possible values of a flag or of a positional argument.
 std::vector<std::string> values_of(const CommandLine& line, const CLI::Option& option, const DataNames& names) {
   std::vector<std::string> words;
   if (const auto found = line.choices.find(&option); found != line.choices.end()) words = found->second;

@@ -1,7 +1,6 @@
 // The program's command line in CLI11: one subcommand for each scenario and each other command, their flags, and the
-// variables that receive the values. Flags of runs belong to the program and CLI11 also finds them after a command, so
-// that they may stand anywhere; Known::taken lists those that a command accepts. Only files that include
-// this header use CLI11.
+// variables that receive the values. Flags of runs are declared for the whole program, so that they may stand anywhere;
+// Known::taken lists those that a command accepts. Only files that include this header use CLI11.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -36,7 +35,7 @@ struct CommandLine {
   /// Data about a command or scenario that CLI11 does not store.
   struct Known {
     std::string usage;                   ///< usage lines for its help page
-    Flags taken{};                       ///< flags of the program that it accepts
+    Flags taken{};                       ///< flags of the program that the command accepts
     std::function<Command()> make{};     ///< makes the command from the values of its flags; empty for a scenario
     const Scenario* scenario = nullptr;  ///< the scenario that the subcommand measures; null for other commands
   };
@@ -68,7 +67,7 @@ struct CommandLine {
   /// Returns the last subcommand on the line, or the program's own CLI::App if there is none.
   [[nodiscard]] const CLI::App& innermost() const;
   [[nodiscard]] const Scenario* scenario_of(const CLI::App& command) const { return known.at(&command).scenario; }
-  /// Returns the subcommands after the first one. At least one must be on the line.
+  /// Returns all subcommands on the line except the first. The line must have at least one.
   [[nodiscard]] std::vector<const CLI::App*> words_after_command() const;
   [[nodiscard]] bool given(const char* flag) const { return app.get_option(flag)->count() > 0; }
 

@@ -16,9 +16,8 @@ namespace xferbench::cli {
 
 namespace {
 
-/// Adds the flag of an axis to `app`. CLI11 only needs to know how many words the flag takes; its values are parsed
-/// later, together with those of the other axes. For a text axis, a word with dashes is a value
-/// unless it is a flag of the program.
+/// Adds the flag of an axis to `app`. CLI11 only finds the words that the flag takes; plan() parses the values. After
+/// the flag of a text axis, a word with dashes is a value unless it is a flag of the program.
 CLI::Option* add_axis(CommandLine& line, CLI::App& app, const Axis& axis, const std::string& help,
                       const CLI::callback_t& read = {}) {
   CLI::Option* option = app.add_option(flag_names(axis), read, help);

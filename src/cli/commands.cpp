@@ -70,7 +70,7 @@ Exit codes:
 /// `files` are the words on the command line that belong to no flag.
 Command compare_command(CompareCommand c, const std::vector<std::string>& files) {
   if (!c.across.empty()) {
-    // Files before --across also belong to its list, because a list of files takes every word after its flag.
+    // CLI11 puts only the words after --across into its list, but files before the flag belong to the list, too.
     c.across.insert(c.across.begin(), files.begin(), files.end());
     if (c.across.size() < 2) throw UsageError("--across needs at least two files");
   } else if (!c.base.empty()) {
@@ -180,7 +180,7 @@ void add_report(CommandLine& line) {
   auto& report = line.keep<ReportCommand>();
   const auto make = [&report] {
     if (!report.trend.empty()) {
-      // Files before --trend also belong to its list, because a list of files takes every word after its flag.
+      // CLI11 puts only the words after --trend into its list, but files before the flag belong to the list, too.
       report.trend.insert(report.trend.begin(), report.stored.begin(), report.stored.end());
       report.stored.clear();
     } else if (!report.base.empty() && !report.stored.empty()) {

@@ -21,8 +21,8 @@ struct Candidates {
   bool of_flag = false;  ///< whether `words` are values of a flag, which may be lists with commas
 };
 
-/// Returns the words that may follow the words `before`. If `flag` takes a value, these are its values. Otherwise they
-/// are flags if `another_flag` is set, else commands, scenarios and other words.
+/// Returns the words that may follow the words `before`: the values of `flag` if that flag takes a value; otherwise
+/// flags if `another_flag` is set, else commands, scenarios and other words.
 Candidates candidates(Scenarios scenarios, std::span<const std::string> before, const std::string& flag,
                       bool another_flag, const DataNames& names);
 

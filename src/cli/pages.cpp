@@ -60,8 +60,8 @@ std::string laid_out(const std::vector<Section>& sections, std::size_t columns) 
   return text;
 }
 
-/// Breaks a line that is wider than the page: between a command and its description if both are on the line, and at
-/// blanks. Further lines are indented by four more columns.
+/// Breaks a line that is wider than the page at blanks. If the line has a command and a description, also breaks it
+/// between them. All new lines after the first are indented by four more columns.
 std::string broken(const std::string& line, std::size_t columns) {
   const std::size_t begin = std::min(line.find_first_not_of(' '), line.size());
   const std::size_t gap = std::min(line.find("  ", begin), line.size());

@@ -125,7 +125,6 @@ std::vector<int> distinct_gpus(std::string_view text, char joined_by) {
 
 [[noreturn]] void fail(const std::string& what) { throw UsageError(what); }
 
-/// Parses the text of one axis flag into values.
 class AxisParser {
  public:
   explicit AxisParser(const Axis& axis) : axis_(axis) {}
@@ -255,7 +254,7 @@ class AxisParser {
     return value;
   }
 
-  /// Parses a range: "first:last", "first:last:xF" or "first:last:+S".
+  /// Parses a range: "first:last" (doubling), "first:last:xFACTOR" or "first:last:+STEP".
   [[nodiscard]] std::vector<Value> range(std::string_view text) const {
     const std::size_t one = text.find(':');
     const std::size_t two = text.find(':', one + 1);
