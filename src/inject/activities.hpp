@@ -30,7 +30,7 @@ class Activities {
   void watch_managed_memory(CUcontext context);
 
  private:
-  /// Enables everything that was requested. Returns the reason for a failure; empty on success.
+  /// Enables the CUPTI records that the recording request needs. Returns the reason for a failure; empty on success.
   std::string turn_on();
   [[nodiscard]] std::string failure(CUptiResult result) const;
   CUptiResult enable_kinds();

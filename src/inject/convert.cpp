@@ -140,8 +140,8 @@ void add(const CUpti_ActivityMemset4& r, const Conversion& with) {
   with.to.add(Type::fill, r.start, Fill{.on = on_device(r), .bytes = r.bytes});
 }
 
-/// Returns the ID that connects a wait with the record of its event; 0 if CUPTI is older. `Tied` is the record's layout
-/// since CUDA 12.8.
+/// Returns the ID that connects a wait with the record of its event; 0 if CUPTI is older than CUDA 12.8. `Tied` is the
+/// record layout that contains this ID.
 template <class Tied, class Cupti>
 std::uint64_t tie_of(const Cupti& record, const Conversion& with) {
   const void* const tied = &record;

@@ -37,7 +37,7 @@ class WantedTime {
  private:
   recording::Time begin_ = 0;
   recording::Time end_ = ~recording::Time{0};
-  /// Start time of the first requested NVTX range; the largest Time before it begins; 0: none requested.
+  /// Start time of the first requested NVTX range; the largest Time until the range begins; 0: no range is requested.
   std::atomic<recording::Time> by_range_ = 0;
 };
 

@@ -173,7 +173,7 @@ struct Synchronization {
   SyncKind kind = SyncKind::unknown;
   std::uint32_t event = 0;
   std::uint32_t reserved = 0;
-  /// Event::record of the cudaEventRecord() that is awaited; 0: unknown, readers assume the last one before this wait
+  /// Event::record of the awaited cudaEventRecord(). 0: unknown; readers assume the event's last one before the wait.
   std::uint64_t event_record = 0;
 };
 

@@ -19,7 +19,7 @@ constexpr const char* kStacks = "XFERBENCH_RECORD_STACKS";
 constexpr const char* kOnlyRanges = "XFERBENCH_RECORD_ONLY_RANGES";
 constexpr const char* kCupti = "XFERBENCH_RECORD_CUPTI";
 
-/// Returns the text as a number of at least 0; nothing for any other text.
+/// Returns the text as a number of at least 0; nullopt for any other text.
 template <class Number>
 std::optional<Number> number(const char* text) {
   if (text == nullptr) return std::nullopt;

@@ -15,11 +15,11 @@ struct RecordingRequest {
   std::string folder;                  ///< an absolute path; each process writes a file of its own into it
   std::uint64_t max_records = 0;       ///< largest number of records in each process; 0: unlimited
   double from = 0;                     ///< seconds after a process's start at which recording begins
-  std::optional<double> seconds{};     ///< seconds that the recording lasts; nothing: no limit
+  std::optional<double> seconds{};     ///< seconds that the recording lasts; absent: no limit
   std::optional<std::string> range{};  ///< name of an NVTX range; recording begins with its first occurrence
   bool stacks = false;                 ///< record the host call stack of each call
   bool only_ranges = false;            ///< record NVTX ranges, but nothing of CUDA: costs next to nothing
-  std::optional<std::string> cupti{};  ///< path of CUPTI's library; nothing: search the usual places
+  std::optional<std::string> cupti{};  ///< path of CUPTI's library; absent: search the usual places
   friend bool operator==(const RecordingRequest&, const RecordingRequest&) = default;
 };
 

@@ -23,7 +23,7 @@ using recording::Type;
 
 namespace {
 
-/// Bytes that are gathered before they are written.
+/// Number of bytes of records that are gathered in memory before they are written to the file.
 constexpr std::size_t kFlushBytes = std::size_t{256} * 1024;
 /// Longest name in bytes. Longer names are cut; kernels with nested templates have such names.
 constexpr std::size_t kLongestName = 4096;
@@ -55,7 +55,7 @@ class BlockedSizeSignal {
   bool was_pending_ = false;
 };
 
-/// Moves a descriptor to a number of at least 900, or 3, because programs expect low numbers for their own files.
+/// Moves a descriptor to 900 or above (if that fails, to 3 or above): programs expect low numbers for their own files.
 Descriptor move_fd(Descriptor file) {
   constexpr int kHigh = 900;  // below 1024, the usual limit
   for (const int lowest : {kHigh, STDERR_FILENO + 1}) {
@@ -78,8 +78,8 @@ struct LastRecord {
   recording::End end;
 };
 
-/// Returns the size of the complete records at the beginning of `bytes` after which a LastRecord still fits; 0 if there
-/// is not even room for the header.
+/// Returns how many bytes to keep of `bytes` after a write error: complete records, with room for a LastRecord behind
+/// them. Returns 0 if nothing can be kept.
 std::size_t whole_records(std::span<const std::byte> bytes, bool begins_file) {
   std::size_t whole = 0;
   std::size_t next = begins_file ? sizeof(recording::FileHeader) : 0;

@@ -95,7 +95,7 @@ SoakErrors check(std::span<const std::byte> memory, const SoakWords& words, cons
         const std::uint32_t is = word_at(memory.data(), i);
         if (is != words.at(i)) found.add(i, words.at(i), is);
       }
-      // The first comparison found a difference, but when read again all words are right. Count one wrong bit at the
+      // The first comparison found a difference, but the second comparison found none. Count one wrong bit at the
       // start of the block.
       if (found.words == before) {
         found.add(block, words.at(block), words.at(block));

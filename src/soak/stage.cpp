@@ -22,7 +22,7 @@ using kernels::SoakWork;
 
 constexpr std::array<std::size_t, kSlots> kAll{0, 1, 2, 3};
 constexpr std::size_t kHalf = kSlots / 2;
-// checked buffers per GPU: its slots (destination buffers), then its two sources
+// number of checked buffers on each GPU: the slots (destination buffers) and the two source buffers
 constexpr std::size_t kChecked = kSlots + 2;
 
 /// Returns the indexes of the first or the second half of all slots (destination buffers).

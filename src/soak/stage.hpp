@@ -20,7 +20,7 @@
 
 namespace xferbench::soak {
 
-/// Number of destination buffers of copies in each memory, which are used in turn.
+/// Number of slots (destination buffers of copies) for each GPU, in GPU memory and again in host memory.
 inline constexpr std::size_t kSlots = 4;
 
 /// Returns the bytes that a soak test allocates on each GPU: two sources (plain and inverted words) and the slots. It
@@ -77,7 +77,7 @@ class Stage {
     Stream out;  // stream for copies from this GPU's memory
     Event begin;
     Event end;
-    Event side;  // recorded when the concurrent copies in the other direction have ended
+    Event side;  // recorded after the copies to the host if copies run in both directions at once
   };
 
   [[nodiscard]] kernels::SoakWords words(const Gpu& of, bool inverted) const;
@@ -105,7 +105,7 @@ class Stage {
   bool always_moves_;
   kernels::SoakPattern pattern_{};
   std::uint32_t round_seed_ = 0;
-  std::size_t half_ = 0;  // 0 or 1: half of the slots that the next copies to the host use
+  std::size_t half_ = 0;  // half of the slots that the next copies to the host use: 0 (first) or 1 (second)
   std::vector<std::unique_ptr<Gpu>> gpus_;
   std::vector<std::vector<SoakWrong>> found_on_host_;  // buffers with wrong data, by GPU; written by the worker thread
   bool checking_ = false;                              // true while the worker thread is running

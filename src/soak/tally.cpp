@@ -11,7 +11,7 @@ namespace xferbench::soak {
 
 namespace {
 
-constexpr std::size_t kMostSentences = 8;  // most sentences about health changes that are kept for one drop
+constexpr std::size_t kMostSentences = 8;  // maximum number of sentences about health changes for one drop
 
 /// If a new reading lacks a counter, keeps the last known value.
 template <class T>
@@ -43,7 +43,7 @@ void add_once(std::vector<T>& all, const T& one, std::size_t most) {
   if (all.size() < most && std::ranges::find(all, one) == all.end()) all.push_back(one);
 }
 
-/// Merges two readings of a GPU in one interval: keeps the worse of each value.
+/// Merges two readings of a GPU: keeps the worse temperature, power and clocks, the later counters, and all errors.
 GpuState worse_of(const GpuState& before, GpuState now) {
   keep_worse(now.health.temperature, before.health.temperature, std::greater<>());
   keep_worse(now.health.power, before.health.power, std::greater<>());

@@ -50,7 +50,7 @@ class Tally {
   SoakInterval close(const Moment& now, const std::vector<GpuState>& states);
 
   [[nodiscard]] const SoakTotals& so_far() const { return totals_; }
-  /// Returns the seconds at the start of the test in which the baseline rates are measured: a tenth of it, at most 300.
+  /// Returns for how many seconds from the start the test measures baseline rates: a tenth of the test, at most 300 s.
   [[nodiscard]] static double first_minutes(const SoakSettings& settings);
 
  private:

@@ -36,7 +36,7 @@ std::string text_of(const Case& c, std::string_view axis) {
   return param == nullptr ? std::string() : to_text(param->value, param->kind);
 }
 
-/// All values of each axis in the cases of each scenario; includes an empty text if a case lacks the axis.
+/// All values of an axis, by scenario and axis name. An empty text stands for a case that lacks the axis.
 using Values = std::map<std::pair<std::string, std::string>, std::set<std::string>>;
 
 Values values_of(std::span<const Work> cases) {

@@ -56,9 +56,9 @@ struct Group {
   std::vector<std::pair<std::string, Errors>> kinds;  ///< errors by kind_of(), in the order of first use
   std::string fastest;                                ///< key of the case that was measured fastest
   std::string predicted_fastest;
-  /// Measured time of the case predicted to be fastest, divided by that of the fastest case, minus 1.
+  /// Measured time of the case that was predicted to be fastest, divided by the shortest measured time, minus 1.
   double regret = 0;
-  /// Share of the cases whose measured and predicted intervals overlap; nothing if unknown.
+  /// Share of the cases whose measured and predicted intervals overlap; absent if a predicted interval is unknown.
   std::optional<double> coverage{};
 };
 
