@@ -22,9 +22,9 @@ struct AbortContext {
 std::string stuck_reason(const Alarm& alarm);
 
 /// Called by the watchdog thread: saves the files, prints what happened and the table, and ends the process. The exit
-/// code is 128 plus the signal number after an interrupt. If the GPU is stuck, it is ExitCode::stuck, or `failed` for a
-/// rank of a fleet. The measuring thread may be in a driver call that never returns, so it cannot be asked to end, and
-/// nothing it uses may be destroyed.
+/// code is 128 plus the signal number after an interrupt. If the GPU is stuck, the exit code is ExitCode::stuck, or
+/// `failed` for a rank of a fleet. The measuring thread may be in a driver call that never returns. So that thread
+/// cannot be asked to end, and no object that it uses may be destroyed.
 [[noreturn]] void abort_run(const Alarm& alarm, const AbortContext& last);
 
 }  // namespace xferbench::app

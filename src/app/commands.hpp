@@ -15,7 +15,7 @@ int perform(const cli::CompareCommand& command);
 /// Shows stored results or a stored soak test in the format of the command that measured them. Several results are
 /// shown side by side.
 int perform(const cli::ReportCommand& command);
-/// Checks results against expectations. Returns 1 if one is violated or a run was cut off, else 0.
+/// Checks results against expectations. Returns 1 if an expectation is violated or a run was cut off, else 0.
 int perform(const cli::CheckCommand& command);
 /// Derives limits from runs that are known to be good, and writes them to a file or standard output.
 int perform(const cli::ExpectCommand& command);

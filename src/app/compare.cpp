@@ -25,7 +25,7 @@ xferbench::compare::Options with_declared(xferbench::compare::Options options) {
 }
 
 /// Limits for the Markdown output, which is meant for CI. A GitHub comment may have 65,536 characters and the summary
-/// of a CI step 1 MiB, so the smaller limit is used. It is counted in bytes, which are never fewer than characters.
+/// of a CI step 1 MiB, so the smaller limit is used. The limit counts bytes, which are never fewer than characters.
 constexpr MarkdownLimits kComment{.most = 65'000, .title_level = 3};
 
 int show_across(const cli::CompareCommand& command) {

@@ -34,7 +34,7 @@ struct Sides {
 /// Throws UsageError if a file is given twice on one side.
 Sides read_sides(const std::vector<std::string>& base, const std::vector<std::string>& new_side);
 
-/// Returns the transfer rates in the file of a soak test in order of time, for charts. Throws InputError.
+/// Returns the transfer rates in a soak test's file, in order of time. Throws InputError if the file is unreadable.
 std::vector<RateSample> rates_in(const std::string& file);
 
 void warn(const std::vector<std::string>& warnings);

@@ -119,7 +119,7 @@ std::vector<std::string> Record::mark_failed(Result& known, Result result, std::
     // Samples that were dropped from memory can only be in the journal.
     if (known.has_released_samples() && journal_ && journal_->has(index)) {
       before = journal_->result(index);
-      before.config = known.config;  // files do not store AxisKind
+      before.config = known.config;  // restores each AxisKind, which files do not store
     }
     known = keep_more_samples(before, result);
     return {};

@@ -144,7 +144,7 @@ class LiveReport {
   [[nodiscard]] std::vector<std::string> put(KnownResults results);
   /// Calls `change` to edit the report. The change is written together with the next results.
   void edit(const std::function<void(Report&)>& change);
-  /// Replaces all results. For runs whose later results change earlier ones.
+  /// Replaces all results. Used for runs whose later results change earlier results.
   [[nodiscard]] std::vector<std::string> replace(std::vector<Result> results);
   /// Ends the run and writes all files. `cut_off` says that some cases have no result.
   void finish(std::vector<Finding> findings, bool cut_off = false);

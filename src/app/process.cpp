@@ -54,7 +54,7 @@ bool is_out_of_memory() {
 ProcessSetup::ProcessSetup() {
   for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (fcntl(descriptor, F_GETFD) >= 0) continue;
-    // open() returns the lowest free descriptor number, which is this one. The file is opened in the wrong mode on
+    // open() returns the lowest free descriptor number, which is `descriptor`. The file is opened in the wrong mode on
     // purpose, so that every use of the missing descriptor fails.
     const int mode = descriptor == STDOUT_FILENO ? O_RDONLY : O_WRONLY;
     if (open("/dev/null", mode) < 0) continue;  // NOLINT(cppcoreguidelines-pro-type-vararg)

@@ -118,7 +118,7 @@ StoredRun read_run(const std::string& file) {
   if (run.command.measuring.files.timeline) {
     throw UsageError(fmt::format("{}: a run with --timeline cannot be resumed", file));
   }
-  run.command.measuring.files = {};  // remove them, because relative paths may name other files from the current folder
+  run.command.measuring.files = {};  // dropped, because relative paths may name other files in the current folder
   if (!stored.damage.empty()) keep_damaged_journal(run, stored.damage);
   return run;
 }
@@ -157,7 +157,7 @@ ResumePlan resume_plan(StoredRun& stored, const std::vector<PlannedCase>& cases)
     if (found == there.end() || !ran_to_its_end(*found->second)) left.missing.push_back(i);
     if (found == there.end()) continue;
     left.known.emplace_back(i, std::move(*found->second));
-    left.known.back().second.config = cases[i].config;  // files do not store AxisKind
+    left.known.back().second.config = cases[i].config;  // restores each AxisKind, which files do not store
     there.erase(found);
   }
   if (!there.empty()) {

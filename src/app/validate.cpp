@@ -29,8 +29,8 @@ namespace xferbench::app {
 
 namespace {
 
-/// Three simulated machines: one with the numbers of the profile, two with the best and worst ends of their confidence
-/// intervals.
+/// Three simulated machines: one with the numbers of the profile, two with the best and worst ends of the confidence
+/// intervals of these numbers.
 struct Predictors {
   std::unique_ptr<Machine> middle;
   std::unique_ptr<Machine> fastest;  ///< null if no interval is known

@@ -53,8 +53,8 @@ struct Part {
 };
 
 /// Returns the wall times in seconds of this process in the baseline runs, which are not profiled. They are unknown for
-/// a child process, unless it is the only process that used a GPU. Then the rest of the program is assumed to take the
-/// same time with and without profiling.
+/// a child process, unless it is the only process that used a GPU. For such a child, the rest of the program is assumed
+/// to take the same time with and without profiling.
 std::vector<double> baseline_times(const Recording& r, const RecordedRun& run, const explain::Options& options,
                                    const Part& part) {
   if (is_simulated(r)) return {};  // a simulated process has no wall times, only times of a virtual clock
@@ -76,7 +76,7 @@ std::optional<double> wall_time(Recording& r, const RecordedRun& run, const Part
   return run.seconds();
 }
 
-/// With --from, moves the start of the process to when recording began, because nothing earlier was recorded.
+/// With --from, moves the process's start to the time at which recording began: nothing earlier was recorded.
 void begin_at_recording(Recording& r, const RecordedRun& run) {
   recording::Process& process = r.process;
   const recording::Time begin = process.begin > 0 ? process.begin : process.loaded;

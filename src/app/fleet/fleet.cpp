@@ -73,7 +73,7 @@ FinalMessage words_of(const FleetRun& run, const std::exception& error) {
 bool reports_for_node(const Communicator& mpi) { return mpi.local_rank() == (mpi.node_root() == 0 ? 1 : 0); }
 
 [[noreturn]] void leave(const Ending& ending, const FinalMessage& words) {
-  constexpr double kLingering = 5;  // least time in seconds to wait while rank 0 writes everything
+  constexpr double kLingering = 5;  // minimum timeout in seconds while rank 0 writes all files
   const double lingering = std::max(kLingering, ending.command.fleet.timeout);
   const ShutdownHandshake::FinalReports heard = ending.shutdown.send_final(to_text(words), lingering);
   if (heard.code) std::_Exit(*heard.code);
@@ -125,7 +125,7 @@ void keep(const Ending& ending, std::vector<FinalMessage> words) {
   for (const std::string& news : ending.live->put(std::move(results))) tell(news);
 }
 
-/// Saves the report. Judges which ranks are slow, unless a signal ended the run early and no rank is missing.
+/// Saves the report. Looks for slow ranks first, except if the only reason for the early end is an interrupt.
 void save(const Ending& ending, const Outcome& outcome) {
   ending.live->edit([&](Report& report) {
     report.fleet->missing = outcome.missing;

@@ -152,7 +152,7 @@ void FleetRun::measure(Step& step, unsigned round, const std::function<Result()>
   }
 }
 
-/// Adds the counts and times of the timed passes just measured to those in `step`. With --passes N, a step is measured
+/// Adds the counts and times of the last timed passes to the sums in `step`. With --passes N, a step is measured
 /// N times, and its result contains the samples of all N measurements.
 void FleetRun::note_passes(Step& step, bool alone) {
   step.tally += lockstep_.tally();
