@@ -100,8 +100,8 @@ struct RunCommand {
   Measuring measuring;
   FleetChoice fleet;
   std::vector<PlannedCase> cases;
-  std::optional<std::string> suite;    ///< name or file of the suite that defines the cases; `cases` is empty
-  std::optional<std::string> resume;   ///< results file of the run to finish; `cases` is empty
+  std::optional<std::string> suite;    ///< name or file of the suite that defines the cases; if given, `cases` is empty
+  std::optional<std::string> resume;   ///< results file of the run to finish; if given, `cases` is empty
   std::optional<std::size_t> turns;    ///< number of passes over all cases
   std::optional<std::size_t> repeat;   ///< number of fresh processes, each of which measures all cases
   bool into_one_file = false;          ///< merge the results of all processes into one file; set if a suite asks for it
@@ -118,7 +118,7 @@ struct TuneCommand {
   /// largest number of bytes of device memory that a configuration may need
   std::optional<std::uint64_t> memory_limit;
   bool exhaustive = false;                  ///< measure every configuration
-  Objective objective = Objective::device;  ///< which time to minimize
+  Objective objective = Objective::device;  ///< the time to minimize: device time or time to result
 };
 
 struct CompareCommand {
@@ -156,7 +156,7 @@ struct CheckCommand {
 struct ExpectCommand {
   std::vector<std::string> good;  ///< results files of runs that are known to be good; "-" is standard input
   std::string output = "-";       ///< file for the expectations; "-" is standard output
-  bool allow_simulated = false;   ///< simulated runs are accepted
+  bool allow_simulated = false;   ///< accept simulated runs
   bool allow_doubtful = false;    ///< accept runs that were cut off, have failed cases or were not verified
   double assumed_spread = 0.02;   ///< assumed relative standard deviation between runs
   Presentation show;
@@ -168,7 +168,7 @@ struct CalibrateCommand {
   std::string output = "-";          ///< file for the profile; "-" is standard output
   std::string name = "calibrated";   ///< name of the profile
   std::string base = "h200";     ///< name of the built-in profile from which numbers that were not measured are taken
-  bool allow_simulated = false;  ///< simulated results are accepted
+  bool allow_simulated = false;  ///< accept simulated results
   DeviceChoice device;
   std::optional<std::string> json;  ///< file that keeps the measurements; absent: a file next to the profile
   Presentation show;

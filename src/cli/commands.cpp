@@ -322,7 +322,7 @@ constexpr const char* kValidateFooter = R"(Examples:
   covered              share of cases whose interval overlaps the predicted range
 )";
 
-/// Throws UsageError if the name cannot be used. Called early, before anything is measured.
+/// Throws UsageError if the name is that of a built-in profile or too long. Called before anything is measured.
 void refuse_profile_name(const std::string& name) {
   if (is_built_in_profile(name)) {
     throw UsageError(fmt::format("--name {0}: a built-in profile has this name; choose another, as my-{0}", name));
