@@ -8,7 +8,7 @@
 namespace xferbench::inject {
 
 /// Enables CUPTI once per process; never destroyed. Hazard: call its functions without holding a lock of this library,
-/// because CUPTI invokes its callbacks while it holds its own locks.
+/// because CUPTI calls our callbacks while it holds CUPTI's own locks.
 class Activities {
  public:
   /// Returns the object; null before start() and if start() failed.

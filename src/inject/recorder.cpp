@@ -46,8 +46,8 @@ Time process_begin() {
   return since_boot > asleep ? since_boot - asleep : 0;
 }
 
-/// Returns the start time of the program that runs in this process. `number` is 1, and higher after each exec. After an
-/// exec the system still reports the start of the process, so the time of loading this library is used.
+/// Returns the start time of the program that runs in this process. `number` is 1, and increases with each exec. After
+/// an exec the system still reports the start of the process, so the time of loading this library is used.
 Time begin_of_life(int number) {
   const Time loaded = now();
   const Time started = number > 1 ? 0 : process_begin();

@@ -58,7 +58,7 @@ class Recorder {
   [[nodiscard]] bool is_live() const { return live_; }
   /// Records that this process uses CUPTI, so that forked children do not use it. Call it before CUPTI is enabled.
   void expect_cupti() { has_cupti_ = true; }
-  /// Adds a record regardless of its time, for records to which other records refer.
+  /// Adds a record regardless of its time. Used for records to which other records refer.
   template <class Record>
   void add(recording::Type type, const Record& record) {
     if (!live_) return;
@@ -76,7 +76,7 @@ class Recorder {
   void note(std::string_view text, bool failure);
   /// Writes buffered records to the file. Returns false if the file can no longer be written.
   bool flush() noexcept;
-  /// Flushes if the last flush is at least kFlushPeriod ago; for recordings without a flusher thread.
+  /// Flushes if the last flush is at least kFlushPeriod ago. Used if there is no flusher thread.
   void flush_if_due() noexcept;
   /// Writes the end record and stops recording. Has no effect if recording has already stopped.
   void stop(recording::EndReason reason, recording::Time time);

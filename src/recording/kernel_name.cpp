@@ -15,7 +15,7 @@ std::string kernel_name(const char* mangled) {
   const std::unique_ptr<char, void (*)(void*)> demangled(abi::__cxa_demangle(mangled, nullptr, nullptr, &status),
                                                          &std::free);
   std::string name = status == 0 && demangled ? demangled.get() : mangled;
-  // "void a::(anonymous namespace)::f<int>(float*)": the parentheses of that namespace are not those of the arguments.
+  // Remove "(anonymous namespace)::", because the name is cut at the first parenthesis or template bracket below.
   constexpr std::string_view kAnonymous = "(anonymous namespace)::";
   for (std::size_t at = name.find(kAnonymous); at != std::string::npos; at = name.find(kAnonymous)) {
     name.erase(at, kAnonymous.size());

@@ -27,7 +27,7 @@ struct RecordingRequest {
 /// out defaults.
 std::vector<std::pair<std::string, std::string>> to_environment(const RecordingRequest& request);
 
-/// Reads the request from the environment; `get` is getenv or a substitute. Returns nothing if no folder is set.
+/// Reads the request from the environment; `get` is getenv or a substitute. Returns nullopt if no folder is set.
 /// Invalid values count as not set, because the library must not end the program that it is in.
 std::optional<RecordingRequest> recording_request(const std::function<const char*(const char*)>& get);
 

@@ -51,7 +51,7 @@ class BlockedSizeSignal {
   }
 
  private:
-  SignalGuard guard_;  // its destructor unblocks the signal, which our destructor has discarded before
+  SignalGuard guard_;  // its destructor unblocks the signal after our destructor has discarded it
   bool was_pending_ = false;
 };
 

@@ -29,7 +29,7 @@ constexpr std::uint64_t memory_of(const SoakSettings& settings) { return (2 + kS
 
 class Stage {
  public:
-  /// Allocates all memory. Throws UsageError if a GPU lacks memory, DeviceError if an operation fails.
+  /// Allocates all memory. Throws UsageError if a GPU has too little, and DeviceError if a device operation fails.
   Stage(Machine& machine, const SoakSettings& settings);
 
   // The following functions store their results in `turns`, one for each GPU, even if they throw DeviceError.
