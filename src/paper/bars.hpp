@@ -10,10 +10,10 @@ namespace xferbench {
 struct Bars {
   struct Bar {
     std::string name{};
-    double begin = 0;  ///< where the bar begins: 0, or the end of the previous bar if the bars are parts of a whole
+    double begin = 0;  ///< value at the left end: 0, or the end of the previous bar if the bars are parts of a whole
     double end = 0;
     std::string text{};    ///< text after the bar: the number with its unit
-    std::size_t kind = 0;  ///< index of the bar's colour, one of eight; bars of one kind share it
+    std::size_t kind = 0;  ///< index of the bar's colour, one of eight
   };
   std::string title{};
   std::vector<Bar> bars{};

@@ -17,7 +17,7 @@ struct Chart {
     bool log = false;        ///< logarithmic axis; values that are not above zero are left out
     bool from_zero = false;  ///< the axis begins at zero even if all values are far above it; not for `log`
     bool sizes = false;      ///< values are bytes; ticks are labelled in powers of 1024
-    /// Positions and texts of ticks that replace the usual ones at round numbers; the axis then spans exactly `ends`.
+    /// Positions and texts of the ticks. Empty: ticks are at round numbers. Otherwise the axis spans exactly `ends`.
     std::vector<std::pair<double, std::string>> ticks{};
     std::pair<double, double> ends{0, 1};
   };

@@ -60,10 +60,9 @@ struct Sentence {
   bool goes_on = false;    ///< begins a new line within the paragraph of the previous sentence
 };
 
-/// Heading of a section: its subject, the marks of its numbers, and the axis values that all of them share.
 struct Heading {
   std::string text;
-  std::vector<std::string> common{};  ///< what all numbers below share: "size 256 MiB"
+  std::vector<std::string> common{};  ///< axis values of all numbers in the section: "size 256 MiB"
   std::vector<std::string> marks{};   ///< words of Trust::marks(), for example "SIMULATED"
 };
 

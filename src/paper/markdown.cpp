@@ -40,8 +40,8 @@ std::string line_of(const std::vector<Cell>& cells) {
   return text + "\n";
 }
 
-/// Writer of a document's parts. If the text would be too long, table rows and list entries are left out: each table
-/// and list gets an equal share of the space that remains.
+/// Writer of a document's parts. If the text would exceed its maximum size, table rows and list entries are left out.
+/// Each table and list gets an equal share of the space that the other text leaves.
 class Writer {
  public:
   /// Whether rows of tables and lists are written. `none` serves to measure the size of everything else.

@@ -19,8 +19,8 @@ struct Matrix {
   std::vector<bool> marked{};                  ///< whether the cell gets an asterisk, for each of `cells`
   std::string note{};  ///< text below the matrix: what the asterisk means; empty if readers know
   enum class Form { significant, percent, hundredths } form = Form::significant;
-  std::optional<double> darkest{};    ///< number that gets the darkest colour, unless a cell is lower
-  std::optional<double> brightest{};  ///< number that gets the brightest colour, unless a cell is higher
+  std::optional<double> darkest{};    ///< the lower of this number and the lowest cell gets the darkest colour
+  std::optional<double> brightest{};  ///< the higher of this number and the highest cell gets the brightest
 
   Matrix() = default;
   Matrix(std::vector<std::string> its_rows, std::vector<std::string> its_columns);

@@ -1,5 +1,5 @@
-// A chart of ratios by which numbers changed: each has a row with a dot on a common logarithmic axis. Only HTML pages
-// draw it; other formats show the same numbers in tables.
+// A chart of ratios by which numbers changed. Each ratio has a row with a dot; all rows share one logarithmic axis.
+// Only HTML pages draw the chart; other formats show the same numbers in tables.
 #pragma once
 
 #include <optional>

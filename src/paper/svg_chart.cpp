@@ -189,8 +189,8 @@ std::string frame(const Chart& chart, const Ruler& x, const Ruler& y, const Room
          text_at((kLeft + room.right) / 2, bottom + 40, "middle", label(chart.x)) + "\n";
 }
 
-/// Draws the highlighted ranges of the x axis (Chart::Mark), behind the lines. The text of one is left out if it would
-/// overlap an earlier text.
+/// Draws the highlighted ranges of the x axis (Chart::Mark), behind the lines. Leaves out texts that would overlap the
+/// text of an earlier range.
 std::string drawn(const std::vector<Chart::Mark>& marks, const Ruler& x, const Room& room) {
   constexpr double kNarrowest = 3;
   std::string svg;
@@ -288,7 +288,7 @@ std::vector<double> places_of_names(const std::vector<Chart::Series>& all, const
   return places;
 }
 
-/// Returns the smallest and the largest number of all series; `numbers` returns those of one series.
+/// Returns the smallest and the largest number of all series; `numbers(series)` returns those of one series.
 template <class Numbers>
 std::pair<double, double> range_of(const std::vector<Chart::Series>& all, const Numbers& numbers) {
   std::pair range{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};

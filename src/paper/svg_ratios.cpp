@@ -18,7 +18,7 @@ namespace {
 
 constexpr double kFurthest = 2;  // ratio; larger changes are drawn at the edge
 
-/// Returns the largest ratio on the axis, which is enough for all intervals but at most kFurthest.
+/// Returns the largest ratio on the axis: at most kFurthest, otherwise enough to show all ratios and intervals.
 double reach_of(const Ratios& ratios) {
   double furthest = 1;
   for (const Ratios::Row& row : ratios.rows) {

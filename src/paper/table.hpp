@@ -38,8 +38,8 @@ struct Table {
   std::size_t left_columns = 0;  ///< number of left-aligned columns; those after them are right-aligned
   bool last_left = false;        ///< the last column is left-aligned, too
   std::size_t gap = 3;           ///< blanks between columns
-  /// Indices of the columns to leave out if lines are too long, in this order. If a long, left-aligned last column is
-  /// still too wide, its cells move below their rows.
+  /// Indices of the columns that are left out, one after another, until the lines fit. If that is not enough and
+  /// `last_left` is set, the cells of the last column move below their rows.
   std::vector<std::size_t> least_important{};
   std::vector<Row> rows{};
   std::string title{};

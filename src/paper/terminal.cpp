@@ -13,8 +13,8 @@ std::size_t readable_columns(const Style& style) {
   return style.columns > 0 ? std::min(style.columns, kReadable) : kReadable;
 }
 
-/// Writes a sentence. Continued lines begin below the text of the first line. Without a label, in a margin of at most 2
-/// columns, they begin two columns further right.
+/// Writes a sentence. If the sentence has a label or a margin above 2 columns, its further lines begin below the text
+/// of its first line. Otherwise they are indented by two more columns.
 std::string lines_of(const Sentence& sentence, const Style& style) {
   const std::string margin(sentence.margin, ' ');
   const std::string label = printable(sentence.label);

@@ -26,8 +26,7 @@ std::vector<std::size_t> widths_of(const Table& table) {
   return widths;
 }
 
-/// Colours a text. `begin`: column in which the text begins; it is wrapped so that all lines begin there. 0: the text
-/// stays in one line.
+/// Colours a text. `begin`: the column in which each line of the wrapped text begins; 0: the text stays on one line.
 std::string painted_lines(const std::string& text, std::size_t begin, Tone tone, const Style& style) {
   constexpr std::size_t kNarrow = 20;
   if (begin == 0 || style.columns < begin + kNarrow) return style.painted(tone, text);

@@ -51,7 +51,7 @@ std::string wrapped(const std::string& text, std::size_t columns, const std::str
                     const std::string& margin) {
   std::string lines;
   std::string line = first_margin;
-  bool begun = false;  // the line has a word
+  bool begun = false;  // the current line already has a word
   const auto next_line = [&] {
     lines += line + "\n";
     line = margin;

@@ -14,15 +14,16 @@ std::size_t width(const std::string& text);
 /// Pads a text with blanks to a display width; `left`: left-aligned.
 std::string padded(const std::string& text, std::size_t to, bool left);
 
-/// Wraps a sentence into lines of at most `columns` characters (0: one line), which begin with these margins. Breaks at
-/// blanks, but not between a number and the word after it. The result ends with a line feed.
+/// Wraps a sentence into lines of at most `columns` characters (0: one line). The first line begins with
+/// `first_margin`, each further line with `margin`. No line ends between a number and the word after it. The result
+/// ends with a line feed.
 std::string wrapped(const std::string& text, std::size_t columns, const std::string& first_margin,
                     const std::string& margin);
 
 /// Colours each line by itself, so that colours end before each line feed.
 std::string painted_lines(const std::string& lines, Tone tone, const Style& style);
 
-/// Replaces control characters in a sentence, wraps it from the first column on and colours it.
+/// Replaces control characters in a sentence, wraps and colours it. Further lines are indented by two columns.
 std::string paragraph(const std::string& text, Tone tone, const Style& style);
 
 }  // namespace xferbench

@@ -16,7 +16,7 @@ struct Timeline {
   };
   struct Row {
     std::string name{};
-    std::size_t kind = 0;       ///< index of the row's colour, one of eight; rows of one kind share it
+    std::size_t kind = 0;       ///< index of the row's colour, one of eight
     std::vector<Span> spans{};  ///< overlapping spans are drawn below each other
   };
   std::string title{};

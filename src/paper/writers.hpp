@@ -16,12 +16,12 @@ std::string to_terminal(const Document& document, const Style& style);
 /// written.
 std::string to_terminal(const Table& table, const Style& style);
 
-/// Writes a matrix as a map of coloured cells. Columns that do not fit into a line go below.
+/// Writes a matrix as a map of coloured cells. Columns that do not fit into the line form a further map below.
 std::string to_terminal(const Matrix& matrix, const Style& style);
 
 struct MarkdownLimits {
-  /// Maximum size in bytes; 0: unlimited. All tables and lists get equal shares of the space; the number of rows that
-  /// do not fit is written instead of them.
+  /// Maximum size of the text in bytes; 0: unlimited. Each table and list gets an equal share of the space. In place of
+  /// the rows that do not fit, their number is written.
   std::size_t most = 0;
   int title_level = 1;  ///< heading level of the document's title; 1 is "#"
 };
