@@ -16,8 +16,8 @@ std::string to_check_json(AllChecked all);
 /// Returns the contents of docs/check-schema.json.
 std::string check_schema();
 /// Returns JUnit XML, for CI servers: a suite for each file, a test case for each expectation. A test case is skipped
-/// if there is no measurement. A file that does not pass although no expectation fails has an additional case with the
-/// reason.
+/// if the expected number was not measured. If a file does not pass although no expectation fails, its suite has an
+/// additional test case with the reason.
 std::string to_check_junit(AllChecked all);
 /// Returns OpenMetrics text: whether each file passes, its expectations by verdict, and the distances from the limits.
 std::string to_check_openmetrics(AllChecked all);

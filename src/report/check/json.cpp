@@ -25,13 +25,13 @@ constexpr std::array kNumberFields{
 };
 constexpr Codec kMetric = named("number", record(kNumberFields));
 
-/// A row of a check, and the results file that it is about.
+/// The result of one expectation (a row of the check), and the results file that was checked.
 struct Check {
   const Row* row = nullptr;
   std::string results;
 };
 
-/// Describes a field of a check that is stored in its row.
+/// Describes a JSON field whose value is a member of Check::row.
 template <auto member, const Codec& shape = default_codec<decltype(value_of(member))>()>
 constexpr Field of_row(std::string_view name, Rule rule = required, std::string_view help = {}) {
   Field of_row = field<member, shape>(name, rule, help);
@@ -95,7 +95,7 @@ constexpr std::array kFileFields{
 };
 constexpr Codec kFile = record(kFileFields);
 
-/// Describes a field that is stored in All::said, the facts about all files together.
+/// Describes a JSON field whose value is a member of All::said.
 template <auto member, const Codec& shape = default_codec<decltype(value_of(member))>()>
 constexpr Field of_all(std::string_view name, Rule rule, std::string_view help) {
   Field of_all = field<member, shape>(name, rule, help);

@@ -36,7 +36,7 @@ std::string xml_escaped(std::string_view text) {
   return result;
 }
 
-/// Returns the file's name as a part of a JUnit class name. Servers split class names at dots, so these are replaced.
+/// Returns the file's name as a part of a JUnit class name. Servers split class names at dots, so dots become "_".
 std::string class_part(const std::string& file) {
   std::string part = std::filesystem::path(file).stem().string();
   for (char& c : part) {

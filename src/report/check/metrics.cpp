@@ -44,7 +44,7 @@ std::string to_check_openmetrics(AllChecked all) {
                  .unit = "ratio",
                  .help = "Distance of the number from its limit, as a share of the limit; below 0: outside."};
   Family measured{.name = "xferbench_check_measured_timestamp", .unit = "seconds", .help = "Start of the run."};
-  std::map<std::string, const Checked*> files;  // by file name; if a file was given twice, only its first check
+  std::map<std::string, const Checked*> files;  // key: file name; if a file was given twice, its first check counts
   for (const Checked& checked : all) files.emplace(checked.results, &checked);
   for (const auto& [results, checked] : files) {
     const std::vector<std::pair<std::string, std::string>> of{{"results", results}};

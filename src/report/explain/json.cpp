@@ -217,7 +217,7 @@ constexpr std::array kProcessFields{
         "cloud", "Copy times by size. If there are very many sizes, the rarest are left out."),
     field<&ProcessExplanation::timeline, kTimeline>("timeline"),
 };
-/// The shape of a process: its fields, preceded by an answer in one sentence, as on the terminal.
+/// The shape of a process: its fields, preceded by the one-sentence answer that the terminal shows.
 constexpr Codec kProcess{
     .expected = "an object",
     .is_object = true,

@@ -9,7 +9,7 @@
 
 namespace xferbench {
 
-/// The recording of one process of a program, and the window of its time that is written to the timeline.
+/// The recording of one process of a program, and the period that is written to the timeline.
 struct RecordedWindow {
   const Recording& recording;
   explain::Window window{};

@@ -35,14 +35,14 @@ std::string rate_of(const SoakGpu& gpu, SoakLoad load) {
   return found == gpu.rates.end() ? "-" : format_significant(found->median / kGiga);
 }
 
-/// Returns the largest spread of any load in the interval: highest minus lowest rate, divided by the median rate.
+/// Returns the largest spread among the GPU's loads. Spread: highest minus lowest rate, divided by the median rate.
 std::string spread_of(const SoakGpu& gpu) {
   double most = 0;
   for (const SoakRate& r : gpu.rates) most = std::max(most, r.median > 0 ? (r.highest - r.lowest) / r.median : 0);
   return gpu.rates.empty() ? "-" : format_percent(most);
 }
 
-/// Returns the throttle reasons, without those that are no problem: idleness, and clocks that a user has set.
+/// Returns the throttle reasons except the harmless ones: "idle", and "application-clocks", which a user has set.
 std::string reasons_of(const Health& health) {
   if (!health.throttle) return "-";
   std::vector<std::string> reasons = *health.throttle;

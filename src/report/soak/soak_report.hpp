@@ -17,10 +17,10 @@ std::string soak_plan(const SoakSettings& settings);
 /// Returns the soaked device, the settings, and the headings of the columns.
 std::string soak_heading(const SoakHeader& header, const Style& style);
 
-/// Returns a line for each GPU, then a line for each change for the worse.
+/// Returns a line for each GPU, followed by a line for each change for the worse in the health of that GPU.
 std::string soak_lines(const SoakHeader& header, const SoakInterval& interval, const Style& style);
 
-/// Returns metrics: the state of the last interval, and all counters.
+/// Returns metrics: rates and health of each GPU in the last interval, and totals since the beginning of the soak.
 std::vector<openmetrics::Family> soak_metrics(const SoakHeader& header, const SoakInterval& last);
 
 }  // namespace xferbench

@@ -117,7 +117,7 @@ void add_case(TraceEvents& events, const Result& result, const Environment& envi
 constexpr std::size_t kLabel = 9;  // columns before the first cell
 constexpr double kFull = 0.97;     // busy share from which a cell is drawn as full
 
-/// One character of a chart, which shows a short time in a row.
+/// One character of a chart: a short period of one row.
 struct Cell {
   double filled = 0;      // share of the cell's time in which an activity ran, 0 to 1
   std::size_t owner = 0;  // number of the activity with the largest share, from 1 on; 0: none
@@ -126,7 +126,7 @@ struct Cell {
 };
 
 struct Scale {
-  double length = 0;  // seconds that all cells together show
+  double length = 0;  // seconds that a row shows with all its cells
   std::size_t cells = 0;
   [[nodiscard]] double cell() const { return length / static_cast<double>(cells); }
   [[nodiscard]] std::size_t at(double time) const {

@@ -26,13 +26,13 @@ enum class Glyphs {
 std::vector<std::string> gpu_names(const Environment& environment);
 
 /// Returns a Gantt chart of at most `width` columns, with a row for each engine and one for the host's calls. With
-/// several GPUs, named by `gpus`, each has only the rows that it needs. A character shows by its height or
-/// glyph how much of its time the engine was busy. Neighbouring activities differ in shade, and show their number in
-/// the row, if it fits. Below are the time axis, the source of the times, and figures about overlap.
+/// several GPUs, named by `gpus`, each GPU has only rows with activities. The height or glyph of a character shows for
+/// which share of its period the engine was busy. Neighbouring activities differ in shade. Activities are numbered,
+/// where there is room. Below the rows are the time axis, the source of the times, and figures about overlap.
 std::string to_gantt(const Trace& trace, std::size_t width, const Style& style, Glyphs glyphs = Glyphs::blocks,
                      const std::vector<std::string>& gpus = {});
 
-/// Returns the charts of traced cases, of the first few if there are many; empty if there are none.
+/// Returns the charts of the traced cases, or of the first few if there are many. Empty if no case was traced.
 std::string to_gantts(const Report& report, const Style& style, Glyphs glyphs);
 
 }  // namespace xferbench
