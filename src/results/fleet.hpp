@@ -75,7 +75,7 @@ struct Flagged {
   What what = What::gpu;
   std::vector<int> ranks;  ///< ranks whose results show the problem; for a pair, sender and receiver
   std::string name;        ///< name of what is slow, for example "GPU 3 of host a (GPU-uuid)"
-  /// How much slower than its peers in the worst test, as a share of their median: 0.1 is 10 %; 0 for a missing rank.
+  /// Shortfall in the worst test, as a share of the median of the peers: 0.1 is 10 % slower; 0 for a missing rank.
   double shortfall = 0;
   std::vector<std::string> tests{};  ///< names of the tests that show the problem
   std::string text;                  ///< description of the problem: a sentence without its final period
@@ -89,7 +89,7 @@ constexpr auto texts_of(Flagged::What) {
 /// RankConcurrency; transfers with all partners count as one test.
 struct FleetJudgement {
   std::size_t tests = 0;       ///< number of tests with usable numbers
-  std::size_t judged = 0;      ///< number of these tests with accurate enough clocks and at least two comparable ranks
+  std::size_t judged = 0;      ///< number of `tests` that had accurate enough clocks and at least two comparable ranks
   std::size_t unresolved = 0;  ///< number of suspicions that a second measurement neither confirmed nor refuted
   friend bool operator==(const FleetJudgement&, const FleetJudgement&) = default;
 };

@@ -28,7 +28,7 @@ std::size_t samples_of(const Result& result) {
 
 namespace {
 
-/// Returns a key by which results can be ordered: the larger, the more they tell about a case.
+/// Returns a sort key: of two results of a case, the one with the larger key has more information.
 auto rank_of(const Result& result) {
   const bool is_measured = result.status == Status::ok && ran_to_its_end(result);
   return std::tuple(is_measured, samples_of(result), result.status == Status::failed);

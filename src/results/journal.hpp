@@ -28,9 +28,9 @@ struct ValidPrefix {
   std::uint64_t whole = 0;
 };
 
-/// The journal next to a results file, opened for reading. It stays readable if it is removed or replaced, and grows
-/// with what is appended. Open it before the results file to miss nothing, since a journal is removed only when its
-/// file has everything.
+/// The journal next to a results file, opened for reading. The open file stays readable if the journal is removed or
+/// replaced, and shows results that are appended later. Open the journal before the results file, because a journal is
+/// removed as soon as its results file has all results.
 class AdjacentJournal {
  public:
   explicit AdjacentJournal(const std::string& results_file);
@@ -64,10 +64,10 @@ class Journal {
   /// Starts a journal with all results of the report, replacing an existing journal. `cases[i]` is the case number of
   /// result i, ascending. On failure throws OutputError and changes nothing.
   void begin(const Report& report, std::span<const std::size_t> cases);
-  /// Appends the result of case `number`; the last result of a case counts. On failure throws OutputError, and the
-  /// journal stays as it was.
+  /// Appends the result of case `number`, which replaces an earlier result of the case. On failure throws OutputError,
+  /// and the journal stays as it was.
   void append(std::size_t number, const Result& result);
-  /// Makes the journal durable against a crash of the machine; kill -9 does not harm it anyway.
+  /// Writes the journal to the disk (fsync), so that it survives a crash of the machine.
   void synchronize() const;
 
   [[nodiscard]] bool has(std::size_t number) const { return number < entries_.size() && entries_[number].bytes > 0; }

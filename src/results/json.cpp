@@ -668,8 +668,8 @@ constexpr Codec kReport =
                      check_report),
               "a results file of xferbench --json");
 
-/// The shape of a journal. It may have several results with the same identity, because a case is appended again when
-/// more is known about the case.
+/// The shape of a journal. A journal may have several results with the same identity, because a case that gets more
+/// samples is appended again.
 constexpr Codec kJournal = expecting(record(kReportFields), "a journal of xferbench");
 
 // --- The machine alone ----------------------------------------------------------------------------------------------
@@ -709,7 +709,7 @@ std::string beginning_of_json(const Report& report) {
   };
   write(
       kReport, &report, [&](std::string_view piece) { text += piece; }, without_results);
-  constexpr std::string_view kList = "\n \"results\": [";  // found only here, because JSON texts contain no line feed
+  constexpr std::string_view kList = "\n \"results\": [";  // occurs only once: JSON strings contain no line feed
   return text.substr(0, text.find(kList) + kList.size());
 }
 
@@ -764,7 +764,7 @@ constexpr Codec json::kInterval{
 
 namespace {
 
-/// Reads the journal up to its first damage, if any, which is described in `damage`.
+/// Reads the first `bytes` bytes of the journal. Stops at the first error in the text and describes it in `damage`.
 Report read_journal(const AdjacentJournal& journal, std::uint64_t bytes, std::string& damage) {
   Report report = empty_report();
   try {
@@ -780,7 +780,7 @@ Report read_journal(const AdjacentJournal& journal, std::uint64_t bytes, std::st
 
 StoredReport read_stored(const std::string& path) {
   if (path == "-") return {.report = record_from_file(path, kReport, empty_report())};
-  const AdjacentJournal journal(path);  // open it before the file, which may become complete in between
+  const AdjacentJournal journal(path);  // opened first: the journal is removed once the results file is complete
   StoredReport stored{.report = record_from_file(path, kReport, empty_report())};
   const std::optional<ValidPrefix> part = journal.valid_prefix();
   if (!part) return stored;

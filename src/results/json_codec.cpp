@@ -283,7 +283,7 @@ class Events : public Reader {
     return true;
   }
 
-  /// Returns the target of the value that begins now.
+  /// Returns the shape of the value that the parser has just reached, and where to store the value.
   Target next() {
     if (skipping_ > 0) return {};
     if (steps_.empty()) return whole_;
@@ -477,7 +477,7 @@ class Layout {
   const Sink& sink_;
   const Ready ready_;
   std::string text_;
-  bool many_lines_ = false;  // a shape with on_many_lines has begun; all parts from there on get their own line
+  bool many_lines_ = false;  // set at the first shape with on_many_lines; from there on, each part gets its own line
 };
 
 }  // namespace

@@ -44,7 +44,7 @@ class Reader {
  public:
   [[noreturn]] void fail(const std::string& what) const;
 
-  // --- The single value that was found, for Codec::take; a value of another kind fails ---
+  // --- The single value that the parser found, for use by Codec::take; functions fail if its kind differs ---
   [[nodiscard]] bool is_text() const { return std::holds_alternative<std::string_view>(found_); }
   [[nodiscard]] bool is_whole() const { return std::holds_alternative<std::uint64_t>(found_); }
   /// Returns the text for display: control characters are replaced (core/printable.hpp).
@@ -143,14 +143,14 @@ enum class Rule {
   omit_empty,  ///< may be missing; written only if present, not empty and not zero
 };
 
-/// A JSON field of a record. Its value is a member of the record. For a nested object or computed value that is no
-/// member, it is the record itself.
+/// A JSON field of a record. The functions `into` and `from` return the address of a member of the record. For a nested
+/// object or a computed value that is no member, they return the address of the record.
 struct Field {
   std::string_view name{};
   Rule rule = Rule::required;
   const Codec* shape = nullptr;
   void* (*into)(void* record) = nullptr;
-  /// Returns null if the field is not written. `always`: write even empty and zero values.
+  /// Returns the value's address; null if the field is not written. `always`: write even empty and zero values.
   const void* (*from)(const void* record, bool always) = nullptr;
   std::string_view help{};  ///< text for the schema: unit and meaning of the field, and when it is absent
   bool leaves_out = false;  ///< empty and zero values are not written
@@ -194,7 +194,7 @@ struct Codec {
   Target (*item)(Reader& in, void* list, std::size_t index) = nullptr;
   bool is_object = false;
   std::span<const Field> fields{};  ///< at most 64 fields
-  bool strict = false;  ///< unknown fields are errors; otherwise `entry`, if set, reads them, else they are skipped
+  bool strict = false;  ///< fields that are not in `fields` are errors, unless `entry` reads them; false: skip them
   Target (*entry)(Reader& in, void* object, std::string_view name) = nullptr;
   void (*end)(Reader& in, void* object) = nullptr;  ///< called after an object or list, to check and complete it
   void (*each)(const void* from, const Visit& visit) = nullptr;  ///< visits items or entries, to write them
@@ -209,7 +209,7 @@ struct Codec {
   std::vector<std::string_view> (*words)() = nullptr;  ///< returns the only legal texts
 
   // --- For the schema alone ---
-  std::string_view name{};                  ///< name of its definition in the schema, if it is used several times
+  std::string_view name{};                  ///< name of the shape in the schema's "$defs"; empty: not there
   std::string_view pattern{};               ///< regular expression for a text, or for the names of entries
   const Codec* values = nullptr;            ///< shape of items or entries
   std::vector<Known> (*known)() = nullptr;  ///< returns the entries with known names
@@ -245,7 +245,7 @@ Record record_from_text(std::string_view text, std::string_view name, const Code
   read_text(text, name, {&shape, &record});
   return record;
 }
-/// A function that returns the JSON text of a list or an object if it already exists, else nothing.
+/// A function that returns the existing JSON text of a list or an object; nothing if there is no such text yet.
 using Ready = std::function<std::optional<std::string>(const Codec& shape, const void* value)>;
 /// Writes a record and a final line feed. Lists and objects that hold only single values are on one line.
 void write(const Codec& shape, const void* record, const Sink& sink, const Ready& ready = {});
@@ -402,8 +402,8 @@ bool is_always_written(const T&) {
   return true;
 }
 
-/// The shape of an object with arbitrary names, which is read into a list of entries that hold their names. `shape` is
-/// that of an entry without its name.
+/// The shape of an object with arbitrary names, which is read into a list of entries that hold their names. `shape`:
+/// shape of an entry without its name.
 template <class T, std::string T::*name, const Codec& shape, bool (*is_written)(const T&) = is_always_written<T>>
 inline constexpr Codec kEntriesOf{.expected = "an object",
                                   .is_object = true,
@@ -435,7 +435,7 @@ constexpr Codec named(std::string_view name, Codec shape) {
   return shape;
 }
 
-/// Returns the fields with one more at the end.
+/// Returns the fields, followed by `more`.
 template <std::size_t count>
 constexpr std::array<Field, count + 1> with(const std::array<Field, count>& fields, const Field& more) {
   std::array<Field, count + 1> all{};
@@ -495,7 +495,7 @@ constexpr const Codec& default_codec() {
   }
 }
 
-/// Returns the address into which a value is read. An optional first gets a value to read into.
+/// Returns the address into which a value is read. For a std::optional, first creates its value.
 template <class T>
 void* into(T& value) {
   return &value;

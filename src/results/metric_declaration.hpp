@@ -46,7 +46,7 @@ struct MetricDeclaration {
   Kind kind = Kind::measurement;
   std::string unit{};  ///< unit, as in results; empty for a label
   Better better = Better::neither;
-  bool headline = false;  ///< whether it is the main number of a case; if a case has several, only the first counts
+  bool headline = false;  ///< whether it is the main number of a case; of several headlines, only the first counts
   std::string heading{};  ///< heading of its column; empty: no column
   Format format = Format::seconds;
   std::vector<Companion> companion{};

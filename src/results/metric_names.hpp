@@ -3,7 +3,7 @@
 
 namespace xferbench {
 
-/// Measurement of the scenario latency: time of a call on the host.
+/// Measurement of the scenario latency: duration of a copy or launch call on the host.
 inline constexpr const char* kHostCall = "call";
 /// Measurement of the scenario latency: time from the launch call to the kernel's first instruction on the GPU.
 inline constexpr const char* kKernelStart = "start";

@@ -39,8 +39,8 @@ void append_to(const std::string& path, const TextWriter& write_text) {
   write_to(file.number(), path, write_text);
 }
 
-/// Whether ReplacedFile can handle the path: a regular file or none yet. Also true for a folder, for which ReplacedFile
-/// reports the error.
+/// Whether the path leads to a regular file or to no file, which ReplacedFile can write. Also true for a folder, for
+/// which ReplacedFile reports the error.
 bool can_be_replaced(const std::string& path) {
   struct stat status {};
   return stat(path.c_str(), &status) != 0 || S_ISREG(status.st_mode) || S_ISDIR(status.st_mode);

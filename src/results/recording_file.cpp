@@ -145,7 +145,7 @@ class Reader {
       case Type::lost: return take_lost(as<Lost>(payload, "lost records"));
       case Type::end: return take_end(as<End>(payload, "an end"));
     }
-    // Types of newer versions are ignored.
+    // Records of unknown types, from newer versions, are ignored.
   }
 
   // --- Checks of references, times and enumerators ---

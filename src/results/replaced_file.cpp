@@ -173,8 +173,8 @@ void ReplacedFile::replace(const TextWriter& write) {
     throw;
   }
   held_ = std::move(temporary.file);
-  if (previous_ == Previous::kept) remove_journal();  // the journal is kept together with the previous file
-  previous_ = Previous::dropped;                      // keep no backup of our own file
+  if (previous_ == Previous::kept) remove_journal();  // put_in_place() has kept it as FILE~.journal
+  previous_ = Previous::dropped;                      // later replacements keep no backup
   // An error is ignored: the file is in place, and only a system crash could undo it.
   static_cast<void>(file_io::synchronize(folder_.number()));
 }

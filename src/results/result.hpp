@@ -80,7 +80,7 @@ struct Measurement {
   std::optional<std::size_t> checked;
   std::vector<std::string> flags;
   std::optional<int> gpu{};  ///< Environment::Gpu::index, if the value is of one of several GPUs
-  bool auxiliary = false;  ///< its flags cause no warnings, because the case is about other measurements; not in files
+  bool auxiliary = false;    ///< of minor interest, so its flags cause no warnings; not stored in files
   friend bool operator==(const Measurement&, const Measurement&) = default;
 };
 
@@ -99,11 +99,11 @@ struct Metric {
 enum class Status { ok, failed, skipped };
 constexpr auto texts_of(Status) { return std::to_array<std::string_view>({"ok", "failed", "skipped"}); }
 
-/// Reason of a case that was skipped because the run was interrupted before its turn.
+/// Reason of a case that was skipped because the run was interrupted before the case began.
 inline constexpr std::string_view kNotBegun = "interrupted before it began";
-/// Reason of a case that was interrupted in its turn, before its first samples.
+/// Reason of a case that was interrupted after it began, but before its first samples.
 inline constexpr std::string_view kNoSamples = "interrupted before its first samples";
-/// Reason of a case that was skipped because the GPU was lost before its turn.
+/// Reason of a case that was skipped because the GPU was lost before the case began.
 inline constexpr std::string_view kDeviceLost =
     "an earlier error destroyed the GPU's context; run this case again in a new process, as --resume does";
 
@@ -125,7 +125,7 @@ struct Result {
   Labels labels;                      ///< results in words, such as what limits the speed
   std::vector<int> gpus{};            ///< Environment::Gpu::index of the GPUs that took part, if the run has several
   HeapOptional<InFleet> in_fleet{};   ///< which rank of a fleet measured the case, and how; empty without a fleet
-  HeapOptional<HealthRecord> health;  ///< health of the GPU before and after the last turn of the case, if known
+  HeapOptional<HealthRecord> health;  ///< GPU health before and after the case was last sampled; empty if unknown
   HeapOptional<Trace> trace;          ///< timeline of one additional pass, if one was requested; not in files
 
   Result() = default;
@@ -160,7 +160,7 @@ struct Result {
   friend bool operator==(const Result&, const Result&) = default;
 };
 
-/// Whether sampling came to its end, with any outcome; false for a skipped case.
+/// Whether the case ended, successfully or not. False for a skipped case, and for one that was interrupted.
 bool ran_to_its_end(const Result& result);
 
 /// Returns the main measurement of a case: the first declared headline that it has, or without one its first

@@ -13,8 +13,8 @@
 
 namespace xferbench {
 
-/// A metric over two axes, drawn below the table of a run that varies both. Over two axes of GPUs, it is a GPU-to-GPU
-/// matrix that marks outliers; over others, it marks the best cell.
+/// A map of a metric over two axes, drawn below the table of a run with several values of both. If the axes are GPUs,
+/// the map is a GPU-to-GPU matrix that marks outliers; otherwise it marks the best cell.
 struct HeatMap {
   std::string rows;          ///< axis whose values are the rows
   std::string columns;       ///< axis whose values are the columns
@@ -84,7 +84,7 @@ struct ScenarioDescriptor {
   /// Whether the scenario measures between ranks of a run under mpirun or srun. All ranks then take part in every case,
   /// and the case's concurrency decides which of them work at the same time.
   bool needs_ranks = false;
-  /// A sentence below the table that says what the columns do not; shown if the results have the metric.
+  /// A sentence below the table that explains its columns; shown if the results have the metric `metric`.
   struct Note {
     std::string_view metric;
     std::string_view text;

@@ -60,8 +60,8 @@ struct SoakWrong {
   std::string expected;       ///< expected contents of the first wrong word, in hexadecimal
   std::string found;          ///< actual contents of the first wrong word, in hexadecimal
   std::string pattern;        ///< expected pattern: "noise", "noise inverted"
-  double elapsed = 0;         ///< seconds into the soak
-  std::string at;             ///< ISO 8601, UTC
+  double elapsed = 0;         ///< when the error was found, in seconds into the soak
+  std::string at;             ///< when the error was found, ISO 8601, UTC
   friend bool operator==(const SoakWrong&, const SoakWrong&) = default;
 };
 
@@ -69,10 +69,10 @@ struct SoakWrong {
 struct SoakDrop {
   int gpu = 0;
   SoakLoad load{};
-  double from = 0;    ///< seconds into the soak
-  double to = 0;      ///< seconds into the soak
+  double from = 0;    ///< begin of the drop, in seconds into the soak
+  double to = 0;      ///< end of the drop, in seconds into the soak
   double lowest = 0;  ///< lowest rate of a turn in this period, in bytes per second
-  std::string at;     ///< when it began, ISO 8601, UTC
+  std::string at;     ///< begin of the drop, ISO 8601, UTC
   /// Changes for the worse of the GPU's health during the drop, as sentences.
   std::vector<std::string> beside{};
   friend bool operator==(const SoakDrop&, const SoakDrop&) = default;
@@ -98,7 +98,7 @@ struct SoakGpu {
   friend bool operator==(const SoakGpu&, const SoakGpu&) = default;
 };
 
-/// The totals of a load of a GPU since the beginning.
+/// The totals of one load of a GPU since the beginning of the soak. Rates are in bytes per second.
 struct SoakLoadTotals {
   int gpu = 0;
   SoakLoad load{};
@@ -114,7 +114,7 @@ struct SoakLoadTotals {
   friend bool operator==(const SoakLoadTotals&, const SoakLoadTotals&) = default;
 };
 
-/// Increases of a GPU's counters since the beginning. Unknown values are absent.
+/// Increases of a GPU's counters since the beginning of the soak. Unknown values are absent.
 struct SoakCounters {
   int gpu = 0;
   std::optional<std::uint64_t> ecc_corrected{};
@@ -133,7 +133,7 @@ struct SoakTotals {
   static constexpr std::size_t kMostKept = 32;
 
   double elapsed = 0;  ///< seconds that the soak has lasted
-  double seconds = 0;  ///< planned total duration in seconds; 0 without a resume: SoakSettings::seconds applies
+  double seconds = 0;  ///< planned total duration in seconds, set by a resume; 0 if the soak was never resumed
   std::vector<SoakLoadTotals> loads{};
   std::vector<SoakCounters> counters{};
   std::uint64_t wrong_bytes = 0;
@@ -143,7 +143,7 @@ struct SoakTotals {
   double drop_seconds = 0;  ///< total duration of all drops in seconds, including the turns of other loads in between
   std::vector<SoakDrop> drops{};          ///< the first drops; `drop_count` counts all
   std::uint64_t lost_count = 0;           ///< number of times that the soak ended because a GPU failed or hung
-  std::vector<std::string> lost{};        ///< when and why the soak ended because of a GPU; only the first times
+  std::vector<std::string> lost{};        ///< time and reason of the first failures; `lost_count` counts all
   std::vector<std::string> resumed_at{};  ///< ISO 8601, UTC
   friend bool operator==(const SoakTotals&, const SoakTotals&) = default;
 };

@@ -259,7 +259,7 @@ StoredSoak read_soak(const std::string& path) {
 void for_each_interval(const std::string& path, const std::function<void(const SoakInterval&)>& told) {
   const Descriptor file = open_stored(path);
   bool is_header = true;
-  std::uint64_t at = 0;  // offset of a line
+  std::uint64_t at = 0;  // offset of the next line
   for (;;) {
     const std::string part = read_part(path, file, at, kLongestLine);
     std::size_t begin = 0;
@@ -269,7 +269,7 @@ void for_each_interval(const std::string& path, const std::function<void(const S
       }
       begin = end + 1;
     }
-    if (begin == 0) return;  // what is left is incomplete, or longer than any line
+    if (begin == 0) return;  // the rest of the file is an incomplete or too long line
     at += begin;
   }
 }
@@ -322,7 +322,7 @@ std::string SoakFile::restore() {
   if (fstat(file_.number(), &now) != 0 || !S_ISREG(now.st_mode)) return {};
   const auto size = static_cast<std::uint64_t>(now.st_size);
   if (size >= bytes_ && now.st_nlink > 0) return {};
-  // Our descriptor may be write-only, and the path may lead to no file or to another one.
+  // Reopen the file by its descriptor, because its path may lead to no file or to another one.
   const Descriptor readable(open(fmt::format("/proc/self/fd/{}", file_.number()).c_str(), O_RDONLY | O_CLOEXEC));
   if (!readable) cannot_write(path_, fmt::format("another program changed it ({})", std::strerror(errno)));
   if (size < bytes_) {

@@ -33,7 +33,7 @@ struct StoredSoak {
 /// Reads a soak's file, which may be compressed with xz or still growing. Throws InputError.
 StoredSoak read_soak(const std::string& path);
 
-/// Visits each complete line after the first. Throws InputError.
+/// Calls `told` for each complete line after the header. Throws InputError.
 void for_each_interval(const std::string& path, const std::function<void(const SoakInterval&)>& told);
 
 /// A soak's file, which grows by whole lines: each line is on the disk before append() returns. Opening it to resume

@@ -1,5 +1,5 @@
-// How far processes of one machine that measure the same case differ: written by --repeat, read by compare --spread
-// (docs/spread-schema.json).
+// The spread file: how far the results of processes differ that measure the same case on one machine. --repeat writes
+// the file, compare --spread reads it (docs/spread-schema.json).
 #pragma once
 
 #include <cstddef>

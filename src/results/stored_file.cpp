@@ -29,8 +29,8 @@ namespace {
 
 using CFile = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
-/// Largest plausible ratio of decompressed to compressed size. Results reach 5 to 15, simulated ones with their similar
-/// samples more. A file made to fill a disk reaches 7000.
+/// Largest plausible ratio of decompressed to compressed size. Results files reach 5 to 15, those of simulated devices
+/// more. A malicious file, made to fill a disk, reaches 7000.
 constexpr std::uint64_t kMostTimes = 100;
 constexpr std::uint64_t kSurelyHarmless = std::uint64_t{64} << 20;
 

@@ -17,7 +17,7 @@ using namespace json;
 constexpr std::string_view kSuiteVersion1 = "xferbench-suite/1";
 constexpr std::size_t kMostTurns = 100;
 
-/// The shape of a command line, which is split at blanks; values of flags contain none.
+/// The shape of a command line, which is split at blanks; no value of a flag contains a blank.
 constexpr Codec kRun{.expected = "a command line, such as \"memcpy --size 1M,64M\"", .take = [](Reader& in, void* run) {
                        std::istringstream words(in.as_raw_text());  // line breaks count as blanks
                        auto& into = as<std::vector<std::string>>(run);

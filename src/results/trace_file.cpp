@@ -57,7 +57,7 @@ constexpr std::array kTraceFields{
 };
 constexpr Codec kTrace = record(kTraceFields);
 
-/// Returns the part of a text between `before` and `behind`; the whole text if it has another wording.
+/// Returns the part of a text between `before` and `behind`. Returns the whole text if either is missing.
 std::string between(const std::string& text, std::string_view before, std::string_view behind) {
   const std::size_t end = text.find(behind);
   if (!text.starts_with(before) || end == std::string::npos) return text;
