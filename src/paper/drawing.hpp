@@ -11,7 +11,7 @@ std::string opening(const std::string& title, double width, double height);
 
 std::string path(std::string_view kind, const std::string& steps);
 std::string text_at(double x, double y, std::string_view kind, const std::string& text);
-/// Returns a rectangle; `said` is its tooltip.
+/// Returns a rectangle of the CSS class `kind` with the tooltip `said`.
 std::string box(std::string_view kind, double x, double y, double width, double height, const std::string& said);
 
 /// Returns the smallest number that is 1, 2 or 5 times a power of ten and at least `least`.

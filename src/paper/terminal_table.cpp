@@ -80,8 +80,8 @@ void stack_last(Table& table) {
 
 bool fits(const Table& table, std::size_t columns) { return length_of(table, widths_of(table)) <= columns; }
 
-/// Removes the least important columns until the table fits, or none of them is left. Returns the headings of the
-/// removed columns.
+/// Removes columns, in the order of Table::least_important, until the table fits or no column of that list is left.
+/// Returns the headings of the removed columns.
 std::vector<std::string> leave_out_least_important(Table& table, std::size_t columns) {
   std::vector<std::string> left_out;
   std::size_t fewest = 1;  // number of columns to keep, so that each sentence across columns has a column to begin in

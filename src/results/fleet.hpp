@@ -37,7 +37,7 @@ inline constexpr const char* kFromRank = "from";
 inline constexpr const char* kToRank = "to";
 /// Name of the axis that selects which ranks are partners.
 inline constexpr const char* kRoundOfPartners = "round";
-/// Removes this axis from a case's key: "exchange/pairs=all/size=1MiB" from "exchange/pairs=all/round=2/size=1MiB".
+/// Removes that axis from a case's key: "exchange/pairs=all/size=1MiB" from "exchange/pairs=all/round=2/size=1MiB".
 std::string without_round_of_partners(std::string key);
 
 /// Additional facts about a result that one rank of a fleet measured.
@@ -64,7 +64,7 @@ struct RankPlace {
   int node = 0;  ///< nodes are numbered in the order of their lowest ranks
   int local_rank = 0;
   std::string host;
-  Environment environment{};  ///< its `gpu` is the rank's GPU
+  Environment environment{};  ///< environment of the rank; `gpu` in it is the rank's GPU
   std::string tool{};         ///< the program's version and commit
   friend bool operator==(const RankPlace&, const RankPlace&) = default;
 };
@@ -85,8 +85,8 @@ constexpr auto texts_of(Flagged::What) {
   return std::to_array<std::string_view>({"gpu", "link", "host", "pair", "rank"});
 }
 
-/// How many tests compared ranks with each other. If few did, "nothing is flagged" says little. A test is a case at one
-/// RankConcurrency; transfers with all partners count as one test.
+/// How many tests compared ranks with each other. If few tests did, slow hardware may have gone unnoticed. A test is a
+/// case at one RankConcurrency; transfers with all partners count as one test.
 struct FleetJudgement {
   std::size_t tests = 0;       ///< number of tests with usable numbers
   std::size_t judged = 0;      ///< number of `tests` that had accurate enough clocks and at least two comparable ranks
@@ -113,7 +113,7 @@ struct Fleet {
 };
 
 /// Returns the GPU's number on its host, even if CUDA_VISIBLE_DEVICES hides others: "1". If that variable has no
-/// numbers, returns the GPU's PCI address: "0000:17:00.0". Differs from the local rank, since ranks may share a GPU.
+/// numbers, returns the GPU's PCI address: "0000:17:00.0". The local rank may differ: ranks can share a GPU.
 std::string gpu_text(const RankPlace& place);
 
 /// Returns for example "GPU 1 of a".

@@ -1,5 +1,5 @@
 // Writes and reads the results file, version 1 (docs/results-schema.json is the contract). One list of fields for each
-// record serves both.
+// record serves writing and reading.
 #pragma once
 
 #include <functional>

@@ -167,7 +167,7 @@ struct Tie {
   Names else_filled{};
   Names else_empty{};
 };
-/// For the schema: at least one of two fields must be present, or exactly one.
+/// For the schema: at least one of two fields must be present; with `only_one`, exactly one.
 struct Choice {
   std::array<std::string_view, 2> of{};
   bool only_one = false;

@@ -39,8 +39,8 @@ void set_aside(const std::string& path);
 /// Symbolic links are followed, even to a missing file; permissions and owner are kept.
 class ReplacedFile {
  public:
-  /// Changes nothing yet. Throws OutputError if the file cannot be replaced without loss: another process is writing
-  /// it, it has hard links, it belongs to another user, or it is write-protected.
+  /// Locks the file, but does not change it. Throws OutputError if another process is writing the file, or if it has
+  /// hard links, belongs to another user, or is write-protected.
   ReplacedFile(const std::string& path, Previous previous);
 
   [[nodiscard]] bool exists() const { return static_cast<bool>(held_); }
@@ -55,7 +55,7 @@ class ReplacedFile {
   /// is not a journal.
   [[nodiscard]] Descriptor put_journal(const TextWriter& write) const;
   [[nodiscard]] bool has_journal() const;
-  /// Removes FILE.journal; to be called once the file has all of its contents.
+  /// Removes FILE.journal; to be called once FILE has all data that the journal has.
   void remove_journal() const;
   /// Gives the journal an additional, unused name (FILE.journal.damaged), so that it survives being overwritten.
   /// Returns that path. Throws OutputError.

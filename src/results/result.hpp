@@ -25,7 +25,7 @@
 
 namespace xferbench {
 
-/// The clock that timed a measurement; docs/measurement.md explains what each includes.
+/// The clock that timed a measurement. docs/measurement.md explains what the times of each clock include.
 enum class Clock {
   event_gated,
   event,

@@ -28,7 +28,8 @@ struct LineChart {
   std::string x;                      ///< name of a numeric axis
   std::string y;                      ///< name of a metric or measurement
   std::vector<std::string> panels{};  ///< axes; there is one chart for each of their values
-  /// Axes; each of their values has one line, which shows the best case. Empty: all axes but x and `panels`.
+  /// Axes; there is one line for each of their values, through the best case at each x. Empty: all axes but x and
+  /// `panels`.
   std::vector<std::string> lines{};
   std::string limit{};              ///< a metric in the unit of y, drawn as a dashed line; empty: none
   std::vector<std::string> also{};  ///< further measurements in the unit of y, each with a line
@@ -60,7 +61,7 @@ struct Answer {
 
 /// How many GPUs a scenario uses.
 enum class UsesGpus {
-  one,             ///< one GPU at a time: the first of the opened ones
+  one,             ///< the first GPU of the run
   one_or_several,  ///< all GPUs that --gpus requests; without it, one
   several,         ///< all GPUs of the machine, unless --gpus requests others
 };

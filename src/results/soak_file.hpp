@@ -27,7 +27,7 @@ SoakInterval parse_soak_interval(std::string_view text, std::string_view name);
 /// The state from which a soak is resumed.
 struct StoredSoak {
   SoakHeader header{};
-  std::optional<SoakInterval> last{};  ///< last interval; nothing if the soak ended before its first
+  std::optional<SoakInterval> last{};  ///< last interval; nothing if the soak stopped during its first interval
 };
 
 /// Reads a soak's file, which may be compressed with xz or still growing. Throws InputError.
@@ -42,7 +42,7 @@ class SoakFile {
  public:
   /// Creates a new file; an existing one is kept as FILE~. "-" is standard output. Throws OutputError.
   static SoakFile create(const std::string& path);
-  /// Opens a soak's file to resume it. Throws InputError if it is no such file, OutputError if it cannot be written.
+  /// Opens a soak's file to resume it. Throws InputError if it is not a soak's file, OutputError if it is not writable.
   static SoakFile go_on(const std::string& path, StoredSoak& stored);
 
   [[nodiscard]] bool is_standard_output() const { return path_ == "-"; }

@@ -12,7 +12,7 @@ namespace xferbench {
 struct Suite {
   std::string description;
   std::size_t turns = 1;
-  /// Number of processes that measure the suite one after the other, if the command writes nothing but a results file.
+  /// Number of processes that measure the suite, one after the other; used only if --json names a regular file.
   std::size_t processes = 1;
   std::vector<std::pair<std::string, std::string>> sampling;  ///< flags for all runs, for example {"budget", "0.5"}
   std::vector<std::vector<std::string>> runs;                 ///< command lines to run, each split into words
