@@ -47,7 +47,7 @@ std::string without_round_of_partners(std::string key) {
 std::string where_text(const RankPlace& place) { return fmt::format("GPU {} of {}", gpu_text(place), place.host); }
 
 std::string gpus_text(const Fleet& fleet) {
-  std::vector<std::string> models;  // in the order of their lowest ranks
+  std::vector<std::string> models;  // GPU models, each once, in the order of their lowest ranks
   std::map<std::string, std::size_t> counts;
   std::set<int> nodes;
   for (const RankPlace& place : fleet.ranks) {

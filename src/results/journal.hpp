@@ -3,7 +3,7 @@
 // Rewriting the whole file after each case would take longer and longer. So FILE.journal holds the beginning of the
 // file and each result as soon as it is known, in the text format of the file. The journal only grows, and is valid up
 // to its last complete result: followed by kEndOfUnfinished, it is a results file. It is removed when the file itself
-// has everything. Samples of results in the journal need not stay in memory.
+// has all results. Samples of results in the journal need not stay in memory.
 #pragma once
 
 #include <cstddef>
@@ -37,7 +37,7 @@ class AdjacentJournal {
 
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] int file() const { return file_.number(); }
-  /// Returns the journal's readable bytes. Returns nothing if there is no journal, or something else has its name.
+  /// Returns the journal's readable bytes. Returns nothing if the file is missing or is no journal.
   [[nodiscard]] std::optional<ValidPrefix> valid_prefix() const;
 
  private:

@@ -45,7 +45,7 @@ Result parse_result_in_file(std::string_view text, std::string_view name);
 /// once.
 Report read_report(const std::string& path);
 
-/// A results file merged with its journal, and what to know before overwriting them.
+/// The contents of a results file and its journal, and warnings for a caller that will overwrite these files.
 struct StoredReport {
   Report report;
   bool journal_is_of_another_run = false;  ///< the journal was ignored, because it is of another run

@@ -33,7 +33,7 @@ using Json = nlohmann::json;
 
 constexpr std::size_t kPiece = 1 << 18;  // bytes read at once
 constexpr std::size_t kMostPieces = 5;   // pieces that a text or number of 1 MiB spans if it begins within a piece
-constexpr std::uint64_t kMostBytes = 1ULL << 32;  // largest accepted file in bytes, against endless ones
+constexpr std::uint64_t kMostBytes = 1ULL << 32;  // largest accepted file in bytes, against endless files
 constexpr unsigned kDeepest = 64;                 // most nesting levels of skipped values
 
 }  // namespace
@@ -392,8 +392,8 @@ void read_text(std::string_view text, std::string_view name, Target whole) {
 
 namespace {
 
-/// Returns JSON on one line. Names from the machine may contain any bytes: what is not UTF-8 becomes a replacement
-/// character, not an exception. Control characters are escaped, also those that JSON would allow.
+/// Returns JSON on one line. Names that the machine reports may contain any bytes: those that are not UTF-8 become
+/// replacement characters. Control characters are escaped, also those that JSON would allow.
 std::string in_one_line(const Json& json) {
   std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
   if (find_control(text).bytes == 0) return text;
@@ -470,7 +470,7 @@ class Layout {
                                             fixed ? std::chars_format::fixed : std::chars_format::scientific);
     const std::string_view shortest(text.data(), static_cast<std::size_t>(end - text.data()));
     text_ += shortest;
-    if (shortest.find_first_of(".e") == std::string_view::npos) text_ += ".0";  // mark it as a real number
+    if (shortest.find_first_of(".e") == std::string_view::npos) text_ += ".0";  // mark the text as a real number
   }
 
  private:

@@ -63,7 +63,7 @@ class Reader {
   void check_limits(double amount) const;
 
   // --- The current object or list, for use by Codec::end ---
-  /// Whether the object had this field.
+  /// Whether the text of the object contains this field.
   [[nodiscard]] bool has(std::string_view field) const;
   /// Number of items in the list.
   [[nodiscard]] std::size_t items() const { return steps_.back().items; }
@@ -180,8 +180,8 @@ using Visit = std::function<void(std::string_view name, const Codec& shape, cons
 /// Value of Codec::least and Codec::most without a limit.
 inline constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
-/// The shape of a C++ value in JSON: how to read, write and check it. A kind of JSON value without a function here is
-/// rejected.
+/// The shape of a C++ value in JSON: how to read, write and check it. A JSON value of a kind that no
+/// function of the Codec reads is rejected.
 struct Codec {
   std::string_view expected{};  ///< name in messages: "a text"
   std::string_view help{};      ///< text for the schema, used if the field has none of its own
@@ -329,7 +329,7 @@ inline constexpr Codec kWhole{
     .least = static_cast<double>(fewest),
     .most = most < std::numeric_limits<T>::max() ? static_cast<double>(most) : kNoLimit};
 
-/// Returns the array `texts` as a list; Codec::words needs such a function.
+/// Returns the array `texts` as a vector, in the form that Codec::words needs.
 template <const auto& texts>
 std::vector<std::string_view> words_of() {
   return {texts.begin(), texts.end()};

@@ -84,7 +84,7 @@ class Schema {
     if (shape.name.empty()) return described(shape);
     const std::string name(shape.name);
     if (!definitions.contains(name)) {
-      definitions[name] = nullptr;  // reserves the place before the definitions of its parts
+      definitions[name] = nullptr;  // keeps this definition in front of the definitions of its parts
       definitions[name] = described(shape);
     }
     return {{"$ref", "#/$defs/" + name}};

@@ -1,4 +1,4 @@
-// Declares what a scenario writes into its results; tables, files, comparisons and help use the declarations.
+// Declarations of the measurements, metrics and labels of a scenario, for tables, files, comparisons and help.
 #pragma once
 
 #include <array>
@@ -47,7 +47,7 @@ struct MetricDeclaration {
   std::string unit{};  ///< unit, as in results; empty for a label
   Better better = Better::neither;
   bool headline = false;  ///< whether it is the main number of a case; of several headlines, only the first counts
-  std::string heading{};  ///< heading of its column; empty: no column
+  std::string heading{};  ///< heading of the table column; empty: no column
   Format format = Format::seconds;
   std::vector<Companion> companion{};
   std::string help{};  ///< description in one line

@@ -29,7 +29,7 @@ struct RecordedRun {
 
 /// Reads run.json. Throws InputError with one line: the place in the file, what is wrong, and what was expected.
 RecordedRun read_recorded_run(const std::string& path);
-/// Parses the text of such a file; `name` is used in messages.
+/// Parses the text of a file run.json; `name` is used in messages.
 RecordedRun parse_recorded_run(std::string_view text, std::string_view name);
 std::string to_json(const RecordedRun& run);
 /// Returns the contents of docs/recording-run-schema.json.

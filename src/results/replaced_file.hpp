@@ -19,7 +19,7 @@ enum class Previous {
   kept,  ///< kept as FILE~ at the first replacement
 };
 
-/// Resolves the symbolic links at the end of a path; the last one may lead to a missing file.
+/// Resolves the symbolic links at the end of a path. The last link may lead to a missing file.
 std::filesystem::path follow_links(std::filesystem::path path);
 
 /// Suffix of a journal's name, and the beginning of its text.
@@ -33,8 +33,8 @@ void set_aside(const std::string& path);
 /// kill -9 or on a full disk. Each state is written to a temporary file, unnamed or with an unpredictable name, which
 /// replaces the file once it is on the disk.
 ///
-/// The file is locked (flock on the file itself) while this object exists. A second object for it is refused, in this
-/// process or another. File systems without locks give no such protection.
+/// The file is locked (flock on the file itself) while this object exists. The constructor of a second object for the
+/// file throws, in this process and in others. File systems without locks do not protect the file in this way.
 ///
 /// Symbolic links are followed, even to a missing file; permissions and owner are kept.
 class ReplacedFile {

@@ -69,7 +69,7 @@ enum class UsesGpus {
 /// The description of a scenario; each scenario has one constant of this type.
 struct ScenarioDescriptor {
   std::string name;
-  std::string summary;  ///< one line for `xferbench list`
+  std::string summary;  ///< description in one line, for `xferbench list`
   std::vector<Axis> axes;
   /// All measurements, metrics and labels of the scenario's results. Those with a heading are table columns.
   std::vector<MetricDeclaration> metrics;

@@ -88,7 +88,7 @@ struct SoakRate {
   friend bool operator==(const SoakRate&, const SoakRate&) = default;
 };
 
-/// A GPU at the end of an interval.
+/// The rates, health and clocks of a GPU in one interval.
 struct SoakGpu {
   int gpu = 0;  ///< Environment::Gpu::index
   std::vector<SoakRate> rates{};
@@ -138,7 +138,7 @@ struct SoakTotals {
   std::vector<SoakCounters> counters{};
   std::uint64_t wrong_bytes = 0;
   std::uint64_t wrong_buffers = 0;
-  std::vector<SoakWrong> wrong{};  ///< the first wrong buffers; `wrong_buffers` counts all
+  std::vector<SoakWrong> wrong{};  ///< the first kMostKept wrong buffers; `wrong_buffers` counts all
   std::uint64_t drop_count = 0;
   double drop_seconds = 0;  ///< total duration of all drops in seconds, including the turns of other loads in between
   std::vector<SoakDrop> drops{};          ///< the first drops; `drop_count` counts all

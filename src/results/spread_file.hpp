@@ -30,7 +30,7 @@ struct SpreadFile {
 /// Reads a spread file. Throws InputError with one line: the place in the file, what is wrong, and what was expected.
 SpreadFile read_spread(const std::string& path);
 
-/// Parses the text of such a file; `name` is used in messages.
+/// Parses the text of a spread file; `name` is used in messages.
 SpreadFile parse_spread(std::string_view text, std::string_view name);
 
 std::string to_json(const SpreadFile& file);
