@@ -115,9 +115,9 @@ __global__ void __launch_bounds__(kThreads) elementwise(const Operands o) {
   lanes.template work_and_store<Step>(o);
 }
 
-/// Grid-stride kernel for a grid of any size; each thread issues kInFlight loads before its first store. The launch
-/// bound of one block per multiprocessor keeps sincos from spilling: by default the assembler limits it to 32
-/// registers. 0 sets no bound.
+/// Grid-stride kernel for a grid of any size; each thread issues kInFlight loads before its first store. The sincos
+/// kernel has a launch bound of one block per multiprocessor, because without a bound (0) the assembler limits a thread
+/// to 32 registers and the kernel spills.
 template <class Step, bool kHasAddends>
 __global__ void __launch_bounds__(kThreads, std::is_same_v<Step, SincosStep> ? 1 : 0)
     elementwise_striding(const Operands o) {

@@ -13,7 +13,7 @@ namespace {
 
 std::vector<std::uint32_t> copy_of(const std::uint32_t* keys, std::uint32_t count) { return {keys, keys + count}; }
 
-/// Applies the step of `segment` to its keys and writes the result to `after`.
+/// Applies the step of `segment` to `keys`, the segment's keys, and writes the result to `after`.
 void step(const SortSegment& segment, std::vector<std::uint32_t> keys, std::span<std::uint32_t> after) {
   switch (segment.step) {
     case SortSegment::Step::nothing: return;

@@ -141,8 +141,8 @@ class SortGrid final : public Kernel {
   [[nodiscard]] KernelCost cost() const override;
   /// The whole array that this batch writes: keys_after() for partitions, else SortArgs::keys.
   [[nodiscard]] std::span<std::byte> output() const override;
-  /// After a partition, each side holds the correct keys in unspecified order, and the keys of the middle are
-  /// unspecified. SortBatch::splits is not written.
+  /// Computes the reference result. After a partition, each side holds the correct keys in unspecified order, and the
+  /// keys of the middle are unspecified. Does not write SortBatch::splits.
   void compute(std::span<std::byte> result) const override;
   [[nodiscard]] std::unique_ptr<Kernel> clone() const override { return std::make_unique<SortGrid>(*this); }
 #if XFERBENCH_WITH_CUDA

@@ -34,8 +34,8 @@ class LaunchTree {
 
   constexpr LaunchTree() = default;
   /// Distributes `children` over `levels` levels; needs 1 <= levels <= kMaxLevels and children >= levels. Uses the
-  /// smallest fan-out F with F + F^2 + ... + F^levels >= children: level 0 has F children, each further level F times
-  /// as many, as long as at least one is left for each level below. The last levels may be narrow.
+  /// smallest fan-out F with F + F^2 + ... + F^levels >= children. Level 0 has F children, and each further level has F
+  /// times as many as the level above, or fewer if not enough remain, as each level below gets at least one child.
   constexpr LaunchTree(std::uint32_t children, std::uint32_t levels) : levels_(levels) {
     const std::uint64_t fan_out = least_fan_out(children, levels);
     std::uint64_t width = 1;
@@ -82,7 +82,7 @@ inline constexpr std::uint32_t kStepAddend = 1013904223;
 /// Returns the start value of child `index`, which is different for every child.
 constexpr std::uint32_t child_seed(std::uint32_t seed, std::uint32_t index) { return (index + 1) * 2654435761U ^ seed; }
 
-/// Returns the result of child `index` after `work` steps. Repeated squaring takes about log2(work) iterations for it.
+/// Returns the result of child `index` after `work` steps, by repeated squaring in about log2(work) iterations.
 constexpr std::uint32_t child_result(std::uint32_t seed, std::uint32_t index, std::uint32_t work) {
   std::uint32_t factor = kStepFactor;
   std::uint32_t addend = kStepAddend;

@@ -39,8 +39,8 @@ __device__ inline void mbarrier_arrive(std::uint64_t* barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");
 }
 
-/// Makes one arrival that also adds `bytes` to the expected count: the phase ends when copies have delivered them. Must
-/// be called before issuing the copies, so that the phase cannot end in between.
+/// Makes one arrival that also adds `bytes` to the bytes that the phase expects. The phase ends only when copies have
+/// delivered all expected bytes. Must be called before the copies are issued.
 __device__ inline void mbarrier_arrive_expect_tx(std::uint64_t* barrier, unsigned bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)), "r"(bytes)
                : "memory");
@@ -84,7 +84,7 @@ __device__ inline void fence_proxy_async() { asm volatile("fence.proxy.async.sha
 // --- cp.async: one thread copies 4, 8 or 16 bytes to shared memory without registers [cp.async], from sm_80.
 
 /// Copies `bytes` bytes and fills up to kBytes with zeros; both addresses must be aligned to kBytes. 16-byte copies
-/// bypass L1 (.cg), smaller ones cannot (.ca).
+/// bypass L1 (.cg); smaller copies cannot (.ca).
 template <unsigned kBytes>
 __device__ inline void cp_async(void* to, const void* from, unsigned bytes) {
   static_assert(kBytes == 4 || kBytes == 8 || kBytes == 16);

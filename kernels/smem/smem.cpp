@@ -73,8 +73,8 @@ unsigned SmemShape::launched_threads() const {
 unsigned SmemShape::vectors_at_a_time() const {
   const unsigned all = tile_bytes / (kSmemVector * threads);
   if (all % 4 == 0) return 4;
-  // To limit the number of kernels, no pipeline kernel is compiled for 2 vectors. The stage count is a template
-  // parameter of pipeline kernels.
+  // The stage count is a template parameter of pipeline kernels, so there are many of them. To limit their number, none
+  // is compiled for 2 vectors.
   return all % 2 == 0 && method != SmemMethod::pipeline ? 2 : 1;
 }
 

@@ -64,8 +64,8 @@ __device__ void put_into_slot(const SmemWork& w, uint4* slot, const Place& place
   }
 }
 
-/// Processes this thread's share of a tile in its slot. Results go to global memory, or back to the slot for
-/// asynchronous stores. Calls loaded() when this thread has read all of its vectors.
+/// Processes this thread's share of the tile in `slot`. Stores the results to global memory or, for asynchronous
+/// stores, writes them back to the slot. Calls loaded() when this thread has read all of its vectors.
 template <SmemType kType, unsigned kVectors, class Engine, class Loaded>
 __device__ void work_on_slot(const SmemWork& w, uint4* slot, const Place& place, const ThreadSlice& share,
                              std::uint32_t& sum, const Loaded& loaded) {
@@ -84,9 +84,9 @@ __device__ void work_on_slot(const SmemWork& w, uint4* slot, const Place& place,
 }
 
 /// A ring of `stages` slots. All threads wait for a slot's bytes, process them and meet at a barrier. Then the first
-/// warp issues the slot's asynchronous store, if any, and refills a free slot. That is this slot or, if several slots
-/// have asynchronous stores, the slot of the previous iteration, because the new store is still reading this slot. The
-/// loads of the other slots and the previous store run while this slot is processed.
+/// warp issues the slot's asynchronous store, if any, and refills a free slot. Without asynchronous stores, or with one
+/// slot, it refills the same slot. Otherwise the new store still reads this slot, so the warp refills the slot of the
+/// previous iteration. The loads of the other slots and the previous store run while a slot is processed.
 template <SmemType kType, unsigned kVectors, class Engine>
 __device__ void run_ring(const SmemWork& w, const Engine& engine, uint4* memory) {
   __shared__ std::uint64_t full[kMaxStages];
@@ -144,7 +144,7 @@ __device__ void run_ring(const SmemWork& w, const Engine& engine, uint4* memory)
     }
   }
   finish_sum(w, sum);
-  if (issues) ptx::bulk_wait_read<0>();  // shared memory is freed when the block ends
+  if (issues) ptx::bulk_wait_read<0>();  // the stores must have read shared memory before the block ends and frees it
   feed.finish();
 }
 

@@ -32,7 +32,7 @@ struct BulkEngine {
     const Pieces pieces = pieces_of(w, place);
     const std::uint32_t bytes = (pieces.bytes + kVector - 1) / kVector * kVector;
     if (threadIdx.x == 0) ptx::mbarrier_arrive_expect_tx(barrier, pieces.count * bytes);
-    __syncwarp();  // hazard: bytes must be announced before copies deliver them
+    __syncwarp();  // hazard: the bytes must be announced to the barrier before copies deliver them
     auto* to = reinterpret_cast<std::byte*>(slot);
     for (std::uint32_t i = threadIdx.x; i < pieces.count; i += kWarp) {
       ptx::bulk_load(to + (i << w.width_log2), w.in + place.offset + i * w.pitch, bytes, barrier);

@@ -1,8 +1,8 @@
 // cp.async: asynchronous copies to shared memory that bypass the registers. A ring of `stages` tiles: while one tile is
 // processed, the loads of the next stages - 1 tiles are in flight. From sm_80.
 //
-// Synchronization: after cp_async_wait a thread's own copies have arrived; after the barrier that follows, those of all
-// threads have. The same barrier tells that all threads are done with the previous tile, so its slot may be refilled.
+// Synchronization: after cp_async_wait the thread's own copies have arrived. After the next barrier, the copies of all
+// threads have arrived. At this barrier all threads have also finished the previous tile, whose slot may be refilled.
 // So one barrier per tile is enough. [PTX ISA, cp.async.wait_group; CUDA C++ Programming Guide, Asynchronous Data
 // Copies]
 #include "kernels/smem/ptx.cuh"

@@ -1,5 +1,5 @@
 // Each function returns the compiled tile kernel for a launch, from one source file. `vectors`: 16-byte vectors that a
-// thread holds at a time, 1, 2 or 4. All kernels take a SmemWork; those of smem_tma.cu also two tensor maps.
+// thread holds at a time, 1, 2 or 4. All kernels take a SmemWork; kernels of smem_tma.cu also take two tensor maps.
 #pragma once
 
 #include "kernels/smem/smem.hpp"

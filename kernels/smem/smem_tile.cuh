@@ -60,7 +60,7 @@ __device__ inline bool is_partial(const SmemWork& w, std::uint32_t row) {
 
 // --- Vectors of a thread.
 
-/// The vectors of a tile that one thread works on; `first`: index in the tile of its first vector.
+/// The vectors of a tile that one thread works on. `first`: index, within the tile, of the thread's first vector.
 class ThreadSlice {
  public:
   __device__ ThreadSlice(const SmemWork& w, std::uint32_t first)
@@ -83,7 +83,7 @@ class ThreadSlice {
  private:
   std::uint32_t first_;
   std::uint32_t row_;     // row of the first vector, within the tile
-  std::uint32_t column_;  // equal for all vectors of a thread, because threads * 16 is a multiple of tile_width
+  std::uint32_t column_;  // byte column, the same for all vectors, as threads * 16 is a multiple of tile_width
   std::uint64_t offset_;
 };
 
@@ -128,9 +128,9 @@ __device__ inline uint4 load(const SmemWork& w, const Place& place, const Thread
   return valid == kVector ? *reinterpret_cast<const uint4*>(from) : load_part(from, valid);
 }
 
-/// Loads kVectors vectors of slice `share`, starting with vector `first`. With SmemPart::compute the values are made up
-/// instead, different for every tile, so that the compiler cannot skip work. Whole tiles have a separate path, here and
-/// in emit_all: checks per vector would cost as much as a tenth of the arithmetic.
+/// Loads kVectors vectors of slice `share`, starting with vector `first`. With SmemPart::compute, makes up values that
+/// differ for every tile, so that the compiler cannot skip work. Whole tiles have a path without checks, here and in
+/// emit_all, because checks per vector would cost as much as a tenth of the arithmetic.
 template <unsigned kVectors>
 __device__ void load_all(const SmemWork& w, const Place& place, const ThreadSlice& share, unsigned first,
                          uint4 (&vectors)[kVectors]) {
@@ -319,7 +319,7 @@ class Feed {
   __device__ std::uint32_t at(unsigned k) const {
     return w_.queue == nullptr ? blockIdx.x + k * gridDim.x : ring_[k % kRing];
   }
-  /// Must be called in iteration k, before a barrier of the block.
+  /// Publishes the tile that was taken in advance. Must be called in iteration k, before a barrier of the block.
   __device__ void publish(unsigned k) {
     if (w_.queue == nullptr || threadIdx.x != 0) return;
     ring_[(k + 1 + ahead_) % kRing] = next_;

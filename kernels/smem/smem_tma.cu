@@ -42,7 +42,7 @@ struct TensorEngine {
     return index ^ ((index >> 3) & w.swizzle);
   }
   // The tensor maps leave out an array's last row if it is shorter, as a tensor is a rectangle. Tensor stores write
-  // whole 16-byte vectors: an H200 overwrites the padding after a row that ends within one. So the tensor map for
+  // whole 16-byte vectors: an H200 overwrites the padding after a row that ends within a vector. So the tensor map for
   // stores leaves out a partial vector.
   __device__ static bool brings(const SmemWork& w, std::uint32_t row) { return !is_partial(w, row); }
   __device__ static bool takes(const SmemWork& w, std::uint32_t row, std::uint32_t column) {
@@ -162,7 +162,7 @@ __device__ void store_tiles(const SmemWork& w, const Engine& engine, const Slots
     give_back();
     before = turn.slot;
   }
-  ptx::bulk_wait_read<0>();  // shared memory is freed when the block ends
+  ptx::bulk_wait_read<0>();  // the stores must have read shared memory before the block ends and frees it
 }
 
 /// Initialises the barriers and runs each warp's role.
