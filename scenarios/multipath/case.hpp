@@ -76,13 +76,13 @@ void add_rates(const MultipathCase& c, const Cut& cut, double seconds, double di
 
 /// Returns a finding "multipath" per result, with its gain and cost, and a finding "helpers" with the smallest number
 /// of helpers that is as fast as more helpers. All results must be successful. Throws InputError if a result read from
-/// a file lacks its own time.
+/// a file lacks the measurement "multipath".
 std::vector<Finding> multipath_findings(std::span<const Result* const> results);
 
 /// The axes that define what is copied; the other axes define how.
 inline constexpr std::array<std::string_view, 3> kMultipathWorkAxes{"dir", "target", "size"};
 
-/// Creates the search space of `tune`; see Scenario::tunable().
+/// Creates the search space of `tune`. All candidates share one payload.
 std::unique_ptr<Tunable> multipath_space(std::span<const Case> cases, const RunContext& bench);
 
 }  // namespace xferbench

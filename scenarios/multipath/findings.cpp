@@ -67,7 +67,7 @@ const Result& fewest_helpers(std::span<const Result* const> results) {
   return *fewest;
 }
 
-/// Returns a finding that more helpers than in `fewest` gain nothing; nothing if no more were tried.
+/// Returns a finding that the helpers of `fewest` are enough; nothing if no result has more helpers than `fewest`.
 std::optional<Finding> enough(std::span<const Result* const> results, const Result& fewest, const std::string& prefix) {
   const auto helpers = [](const Result* r) { return multipath_case(r->config).via; };
   const Result* most = *std::ranges::max_element(results, {}, [&](const Result* r) { return helpers(r).size(); });

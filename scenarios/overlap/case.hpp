@@ -31,7 +31,7 @@ inline constexpr std::array<std::string_view, 2> kSplits{"each", "shared"};
 
 /// The parsed axes of a case.
 struct OverlapCase {
-  ChunkedWork::Shape work;  ///< `seed` is not set by the parser; it is taken from the run (RunContext::seed)
+  ChunkedWork::Shape work;  ///< the parser does not set `seed`; the run derives it from RunContext::seed
   PipelineShape pipeline;
   std::optional<double> balance{};  ///< requested ratio of kernel time to H2D time; choose_work() then sets work.work
   bool sizes_kernels = false;       ///< whether --blocks or --kernels-per-chunk was given
@@ -80,8 +80,8 @@ std::optional<std::size_t> best_chunks(const StageCosts& costs, const OverlapCas
 void add_efficiency(const OverlapCase& c, const model::Bound& limit, double makespan, Result& result);
 
 /// Returns the findings for each group of cases that do the same work: the fastest case if there are several, its
-/// comparison with serial, where the time of the fastest modelled case went, and a suggestion if it promises more than
-/// the unexplained time. `results` must be successful.
+/// comparison with serial, where the time of the fastest modelled case went, and a suggestion if its predicted gain is
+/// larger than the unexplained time. `results` must be successful.
 std::vector<Finding> diagnose(std::span<const Result* const> results);
 
 /// Returns the names of the axes that define what is computed. The other axes define how it is computed.

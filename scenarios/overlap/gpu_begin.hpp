@@ -14,7 +14,7 @@ namespace xferbench {
 inline constexpr const char* kGpuBegins = "gpu-begins";
 inline constexpr const char* kCallsReturn = "calls-return";
 
-/// `work` must outlive this object.
+/// Times the start of the GPU in passes over the payload `work`, which must outlive this object.
 class GpuBegin {
  public:
   GpuBegin(Device& device, ChunkedWork& work, const PipelineShape& shape);

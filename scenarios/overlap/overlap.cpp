@@ -58,7 +58,7 @@ BalancedWork find_balanced_work(ChunkedWork& work, const RunContext& bench, doub
 }
 
 void choose_work(ChunkedWork& work, const RunContext& bench, double balance, Result& result) {
-  // The amount of work is stored for the whole run, so that all passes over the same case use the same one.
+  // The amount of work is stored for the whole run, so that all passes over the same case use the same amount.
   const auto& [found, target] = bench.memo->remember<BalancedWork>(
       "work of " + result.config.key(), [&] { return find_balanced_work(work, bench, balance); });
   work.set_work(found.work);
@@ -211,7 +211,7 @@ class Overlap final : public ScenarioOf<overlap_case> {
     gated.same_batch = true;
     std::vector<Region> regions{gated,        wall_region(gated), stages.h2d(),          stages.kernel(),
                                 stages.d2h(), stages.both(),      stages.both_chunked(), stages.serial()};
-    // The last three regions need no warm-up of their own: the first ones have warmed up the same copies and kernels.
+    // The last three regions need no warm-up, because the regions before them warm up the same copies and kernels.
     for (std::size_t i = regions.size() - 3; i < regions.size(); ++i) regions[i].warmed_by_another = true;
     std::optional<CutPipeline> one_round;
     if (o.work.rounds > 1) {

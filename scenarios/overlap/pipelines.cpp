@@ -145,7 +145,7 @@ class RoundRobin final : public Pipeline {
 };
 
 /// One stream per engine. Order, by events:
-///   a kernel waits for its copy in, a copy out for its kernel;
+///   a kernel waits for the copy in of its chunk, and a copy out waits for the kernel of its chunk;
 ///   a copy in waits for the last reader of its slot: the slot's previous kernel or, in place, the previous copy out;
 ///   a kernel waits for the copy out that last read the same slot (unless in place).
 /// The copies of a group of chunks are submitted in one call. A group of one chunk uses a plain copy.
@@ -237,7 +237,7 @@ class Replayed final : public Pipeline {
   [[nodiscard]] std::vector<StreamView> streams() const override { return {root_}; }
 
  private:
-  /// A capture includes other streams through events from its own stream, and must join all of them.
+  /// A stream joins the capture by waiting for an event of root_. At the end, root_ must wait for all joined streams.
   void submit_forked() {
     const Event event = device_.make_event(EventKind::ordering);
     root_.record(event);
@@ -255,8 +255,8 @@ class Replayed final : public Pipeline {
   Graph graph_;
 };
 
-/// Decorator: writes a GPU time stamp to `slot` before each pass of `pipeline`. The stamp is in the first stream of the
-/// pipeline, where passes start.
+/// Decorator: writes a GPU time stamp to `slot` before each pass of `pipeline`. The first stream of the pipeline writes
+/// the stamp, because passes start in that stream.
 class Stamped final : public Pipeline {
  public:
   Stamped(std::unique_ptr<Pipeline> pipeline, std::uint64_t* slot)

@@ -66,7 +66,7 @@ inline constexpr std::array<std::string_view, 3> kStreamKindNames{"nonblocking",
 /// Number of thread blocks that saturates the link of an H200; more blocks slow each other down (docs/lab/overlap.md).
 inline constexpr unsigned kZeroCopyBlocks = 66;
 
-/// Base class of pipelines. Owns its streams and events; refers to the payload in `work`, which must outlive it.
+/// Base class of pipelines. Owns its streams and events; refers to the payload `work`, which must outlive the pipeline.
 class Pipeline : NonCopyable {
  public:
   explicit Pipeline(std::size_t operations) : operations_(operations) {}

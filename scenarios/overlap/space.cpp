@@ -143,7 +143,7 @@ class OverlapSpace final : public Tunable {
     Stages stages(bench_.device, whole_);
     std::vector<Region> regions = stages.all();
     for (Region& r : regions) {
-      r.warmed_by_another = bench_.verify;  // verification has already run them
+      r.warmed_by_another = bench_.verify;  // verification has already run this region
       r.batch = passes_;
       r.same_batch = false;  // `batch` already gives all regions the same number of passes
     }

@@ -34,7 +34,7 @@ Stages::Stages(Device& device, ChunkedWork& work)
       default_stream_(device.make_stream(StreamKind::legacy_default)),
       streams_{device.make_stream(StreamKind::nonblocking), device.make_stream(StreamKind::nonblocking)} {}
 
-/// Returns the region of one stage. Sets same_batch, because the limit from this region is compared with the pipeline.
+/// Returns the region of one stage. Sets Region::same_batch, because the time is compared with that of the pipeline.
 Region Stages::alone(const char* name, StageOfAll stage) {
   Region r =
       gated(name, {streams_[0]}, work_.operations_for_all(), [this, stage = std::move(stage)] { stage(streams_[0]); });

@@ -35,8 +35,8 @@ class Stages {
   [[nodiscard]] Region d2h();
   /// A region that copies in both directions at once and also times the end of each direction.
   [[nodiscard]] Region both() { return both("both", 1); }
-  /// Like both(), but with each direction cut into kChunksOfBoth copies. With one long copy each, one direction can be
-  /// favoured throughout; with several copies none is.
+  /// Like both(), but with each direction cut into kChunksOfBoth copies. With one long copy per direction, the hardware
+  /// can favour one direction throughout; with several copies it favours none.
   [[nodiscard]] Region both_chunked() { return both(kBothChunked, kChunksOfBoth); }
   [[nodiscard]] std::vector<Region> all() { return {h2d(), kernel(), d2h(), both(), both_chunked()}; }
   /// A region that runs the simplest program: blocking copies around a kernel, in the default stream.
@@ -57,8 +57,8 @@ class Stages {
   std::array<Stream, 2> streams_;
 };
 
-/// Combines the regions of several GPUs: the first regions of all GPUs into one, then the second ones, and so on. With
-/// one GPU, returns its regions.
+/// Combines the regions of several GPUs. Region i of the result runs region i of every GPU, all at once. With one GPU,
+/// returns that GPU's regions.
 std::vector<Region> concurrent_on_all_gpus(std::vector<std::vector<Region>> of_gpus);
 
 /// Applies model::time_at_both_rates() to each sample of the regions of Stages in `series`. Returns nothing if the end
