@@ -11,8 +11,8 @@ namespace xferbench {
 
 namespace {
 
-/// Raises the host-memory bandwidth of the base profile to a measured copy rate if that is higher: memory is at least
-/// as fast as copies from it.
+/// Raises each host-memory bandwidth of the profile to the measured copy rate if this rate is higher, because host
+/// memory is at least as fast as the copies from and to it.
 void add_host_memory(Figures& figures) {
   struct Share {
     const char* memory;

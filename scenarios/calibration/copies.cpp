@@ -33,9 +33,9 @@ Points points_of(std::span<const Found> copies) {
   return points;
 }
 
-/// Returns the confidence interval of a fitted parameter. Refits with each time moved to both ends of its interval,
-/// which is extended to the fitted line. The squares of the changes are added, because the medians are independent.
-/// Returns nothing if the parameter was clamped to 0, because the lower end is unknown.
+/// Returns the confidence interval of a fitted parameter. Repeats the fit with each point moved to both ends of its own
+/// interval, extended to the fitted line, and adds the squares of the changes, because the medians are independent.
+/// Returns nothing if a point has no interval, or if the parameter was clamped to 0: then the lower end is unknown.
 std::optional<Interval> interval_of(const Points& points, const model::TransferFit& line, Part part) {
   const double middle = line.*part;
   if (middle <= 0) return std::nullopt;

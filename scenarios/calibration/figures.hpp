@@ -49,7 +49,7 @@ class Figures {
 
   /// Adds a figure: `field` is a field of sim::Profile, and `value` is in its unit. Ignores values that are not finite.
   void add(std::string field, double value, std::optional<Interval> interval, std::string source);
-  /// Adds the median of a figure over all results; its interval covers the intervals of all of them.
+  /// Adds the median of the figures that `tell` returns for the results. Its interval covers the intervals of them all.
   void add(std::span<const Found> from, std::string field, const FigureReader& tell);
   [[nodiscard]] bool has(std::string_view field) const { return find(field) != nullptr; }
   /// Returns the figure of this field if there is one, else the base profile's value.

@@ -53,7 +53,7 @@ FigureReader handover(std::string name) {
   };
 }
 
-/// Keeps one result of those that have the same run and operation costs, because they share one measurement of costs.
+/// Keeps one of the results of a run that have the same operation costs, because they share one measurement of costs.
 std::vector<Found> each_measured_once(const std::vector<Found>& all) {
   constexpr std::array kTelling{"h2d_per_operation", "kernel_per_operation", "d2h_per_operation", "hand_over"};
   const auto same = [&](const Found& a, const Found& b) {
@@ -90,8 +90,8 @@ std::optional<FigureValue> arithmetic_rate(const Result& r, double memory_rate) 
   return FigureValue{bytes_of(r) / sizeof(float) * r.value("work") / *seconds, "kernel, work"};
 }
 
-/// Keeps results whose kernels have at most twice the least arithmetic. Kernels with much more arithmetic hide the
-/// latency of operands better than the kernels of usual pipelines.
+/// Keeps results with at most kAlike times the arithmetic of the result with the least. Kernels with much more
+/// arithmetic hide the latency of operands better than the kernels of usual pipelines.
 std::vector<Found> with_least_work(std::vector<Found> found) {
   constexpr double kAlike = 2;
   if (found.empty()) return found;

@@ -28,8 +28,8 @@ class PointerChase {
   /// `bytes` is rounded down to whole lines of 128 bytes; must be at least one line.
   PointerChase(Device& device, ChaseMemory where, std::size_t bytes, std::uint64_t seed);
   /// Uses memory of `owner`, another GPU, to which `device` must have peer access while this object lives. With
-  /// `cached`, `owner` reads the same lines before each pass, so that its L2 contains them; reads by peers are not
-  /// cached in that L2.
+  /// `cached`, `owner` reads the same lines before each pass, so that the L2 of `owner` contains them; reads by peers
+  /// are not cached in that L2.
   PointerChase(Device& device, Device& owner, std::size_t bytes, std::uint64_t seed, bool cached);
 
   /// Follows kernels::kChaseHops pointers and waits. A pass starts where the previous one ended, so it reads uncached
@@ -72,7 +72,7 @@ class PointerChase {
   std::size_t at_ = 0;  // index of the line at which the next pass starts
   double clock_rate_ = 0;
   std::size_t multiprocessors_ = 0;
-  Stream owner_walks_;  // stream in which the other GPU walks the lines into its L2, if `cached`
+  Stream owner_walks_;  // with `cached`: stream in which the other GPU reads the lines to load them into its own L2
 };
 
 }  // namespace xferbench

@@ -83,7 +83,7 @@ std::vector<std::size_t> places_of(const ChunkedWork::Shape& shape, const std::v
   return places;
 }
 
-/// Returns the number of chunks on the device or, if more, of pieces for measuring costs; each has halo rows.
+/// Returns the number of parts with halo rows on the device: of chunks or, if more, of pieces for measuring costs.
 std::size_t pieces_with_halo(const ChunkedWork::Shape& shape) {
   const std::size_t chunks =
       slot_bytes(shape) > 0 ? 1 : shape.chunks * shape.rounds;  // slots are accounted for separately

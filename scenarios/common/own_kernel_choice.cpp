@@ -40,7 +40,7 @@ struct KernelFile {
 };
 
 KernelFile opened(const std::string& path) {
-  constexpr std::size_t kMostMiB = 256;  // far more than any kernel has
+  constexpr std::size_t kMostMiB = 256;  // far larger than any kernel file
   // O_NONBLOCK: opening a pipe without a writer would block.
   KernelFile kernel{.file = Descriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK))};
   struct stat status {};

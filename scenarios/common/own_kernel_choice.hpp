@@ -65,11 +65,11 @@ std::shared_ptr<const OwnKernelChoice> own_kernel_of(const Case& c, std::size_t 
 /// Returns the axes of the flags for a user's kernel. A case has either --kernel-file or the axis `instead_of`, which
 /// names a built-in kernel.
 std::vector<Axis> own_kernel_axes(const std::string& instead_of);
-/// Returns the names of those axes from own_kernel_axes() that define what is computed; the others define how.
+/// Returns the names of the axes of own_kernel_axes() that define what is computed. Its other axes define how.
 std::span<const std::string_view> own_kernel_work_axes();
 
 /// Returns why the kernel cannot be used: its flags contradict each other, the file cannot be read, or the device with
-/// capabilities `can` (null: any device) does not support them. Nothing if it can be used.
+/// capabilities `can` (null: any device) does not support the flags. Returns nothing if the kernel can be used.
 std::optional<SkipReason> reason_against(const OwnKernelChoice& own, const Capabilities* can);
 
 /// Reads the file and loads the kernel on the device. Throws InputError if the file cannot be read.

@@ -70,7 +70,7 @@ class Payload {
   [[nodiscard]] float input(std::size_t element) const;
   [[nodiscard]] float expected(std::size_t element, std::uint32_t work) const;
   /// Returns the output of a user's kernel for the whole payload. Throws VerificationError if two runs of the kernel
-  /// differed.
+  /// gave different output.
   [[nodiscard]] const std::byte* expected_bytes() const;
 
   /// Returns the bytes reserved before and after the payload for halo rows, on host and device.

@@ -12,7 +12,7 @@
 namespace xferbench {
 
 /// Enables peer access between GPUs; the destructor disables it. The constructors throw DeviceError if a link does not
-/// support it.
+/// support peer access.
 class PeerAccess {
  public:
   /// Gives each of `devices` access to the memory of each of `peers`.
@@ -33,7 +33,7 @@ class PeerAccess {
     ~OneWay() {
       try {
         device_.set_peer_access(peer_, false);
-      } catch (const std::exception&) {  // the device is lost; its next use reports that
+      } catch (const std::exception&) {  // the device is lost; the next call to it reports the error
       }
     }
 

@@ -16,12 +16,12 @@ namespace xferbench {
 /// slot waits until the copy into it has ended. The helper needs peer access to the other GPU.
 class RelaySlots {
  public:
-  /// Creates one slot per element of `slots`, its bytes. Slots are aligned to kAlignment, as allocations are.
+  /// Creates one slot per element of `slots`, which is the slot's size in bytes. Slots are aligned to kAlignment bytes.
   RelaySlots(Device& helper, std::span<const std::uint64_t> slots);
   static constexpr std::uint64_t kAlignment = 256;
 
-  /// Enqueues copy `c` between the host and memory of the other GPU. `turn` numbers the copies of a pass; the copy uses
-  /// slot `turn` modulo the number of slots, which must be at least as large as the copy.
+  /// Enqueues copy `c` between the host and the other GPU. `turn` is the number of the copy in the pass, from 0. The
+  /// copy uses slot `turn` modulo the number of slots. This slot must be at least as large as the copy.
   void pass_on(const Copy& c, std::size_t turn);
   /// Returns the event that is recorded when copy number `turn` has arrived at its destination.
   [[nodiscard]] EventView arrived(std::size_t turn) const { return drained_[turn % drained_.size()]; }
@@ -37,7 +37,7 @@ class RelaySlots {
   DeviceBuffer memory_;
   Stream fill_;
   Stream drain_;
-  std::vector<Event> filled_;  // per slot
+  std::vector<Event> filled_;  // per slot: recorded when the copy into the slot has ended
   std::vector<Event> drained_;
 };
 
