@@ -28,7 +28,7 @@ struct AsyncCase {
   std::string dir;
   std::string host;
   std::string api;
-  TransferSpec transfer;                 ///< the parser does not set `seed`; it is RunContext::seed
+  TransferSpec transfer;                 ///< the parser does not set `seed`; the run sets it to RunContext::seed
   std::optional<double> kernel_seconds;  ///< duration in seconds of the kernel in flight; nothing: no kernel
   bool in_own_stream = false;            ///< the kernel is in the same stream as the copy
 };

@@ -46,7 +46,7 @@ constexpr std::array<std::string_view, 6> kMethods{"none",       "naive", "host-
 
 struct CallbackCase {
   Method method = Method::none;
-  ChunkedWork::Shape work;  ///< the parser does not set `seed`; it is RunContext::seed
+  ChunkedWork::Shape work;  ///< the parser does not set `seed`; the run sets it to RunContext::seed
   std::size_t streams = 1;
   std::size_t consumers = 1;
 };
@@ -247,7 +247,7 @@ class ConsumedPipeline : NonCopyable {
   }
 
  private:
-  /// Seconds after which the offset between GPU and host clock is measured again. It drifts by about 10^-5 of the time.
+  /// Seconds after which the offset between GPU and host clock is measured again. It drifts by about 10 us per second.
   static constexpr double kFresh = 50e-3;
 
   [[nodiscard]] std::uint64_t* stamps() const { return reinterpret_cast<std::uint64_t*>(stamps_.data); }

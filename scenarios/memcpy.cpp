@@ -179,7 +179,7 @@ class Copies {
   std::array<Stream, 2> streams_;
   unsigned back_to_back_;
   std::vector<std::unique_ptr<Transfer>> transfers_;
-  std::array<double, 2> ends_{};  // end of each direction, host's clock
+  std::array<double, 2> ends_{};  // time by the host's clock at which each direction ended
   std::optional<Worker> worker_;  // last member: its thread uses all other members
 };
 
@@ -346,7 +346,7 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
     return with_shared(std::move(metrics), wall_metrics());
   }
 
-  /// Returns the reason why the case makes no sense on any machine; null if it does.
+  /// Returns the reason why the case makes no sense on any machine; null if the case is valid.
   static const char* broken_rule(const MemcpyCase& c) {
     if (c.is_managed()) {
       if (c.by_kernel()) return "managed memory migrates and is not copied by an engine; leave out --engine";
@@ -423,7 +423,7 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
     return {pinning.value, Interval{times * once->ci95->low, times * once->ci95->high}};
   }
 
-  /// Returns the first result of case `c` with host memory of kind `memory` instead of its own; null if there is none.
+  /// Returns the first result of case `c` with its host memory replaced by kind `memory`; null if there is none.
   static const Result* same_copy_from(HostMemory memory, MemcpyCase c, std::span<const Result* const> all) {
     c.host = to_text(memory);
     c.transfer.memory = memory;
@@ -483,7 +483,7 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
     for (const auto& [name, index] : {std::pair{"h2d", 0U}, std::pair{"d2h", 1U}}) {
       Measurement m;
       if (!series.stream_times.empty()) m = stream_measurement(series, name, index);
-      if (!series.parts.empty()) m = series.parts[index];  // by the host's clock: the parts are the directions
+      if (!series.parts.empty()) m = series.parts[index];  // timed by the host's clock: one region part per direction
       if (m.samples.empty()) continue;
       result.measurements.push_back(m);
       result.add(std::string(name) + "_bandwidth", gigabytes_per_second(size, m.median), "GB/s");

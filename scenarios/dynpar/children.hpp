@@ -52,8 +52,8 @@ class LaunchLog {
 /// Returns a description of why launches failed. `room`: the limit of pending launches; `remedy`: advice to the user.
 std::string describe(const kernels::LaunchStatus& status, std::size_t room, const std::string& remedy);
 
-/// Synchronizes the device; for destructors, because after an exception work in flight may still use memory that is
-/// about to be freed. Ignores errors, which were reported before or will be by the next call.
+/// Synchronizes the device. Destructors call this, because after an exception work in flight may still use memory that
+/// is about to be freed. Ignores errors, because an earlier call has reported them or the next call will.
 void wait_for_all(Device& device) noexcept;
 
 enum class ChildLaunch { host, graph, fire_and_forget, tail };

@@ -119,7 +119,7 @@ ChildrenSpec children_of(const Result& r) { return dynpar_case(r.config).childre
 
 std::string_view name_of(ChildLaunch launch) { return kLaunchNames[static_cast<std::size_t>(launch)]; }
 
-/// Returns a short name for a path (a way to launch): those labels of the path that differ between paths.
+/// Returns a short name for a path (a way to launch): the labels that differ between paths; if none, the name of `any`.
 std::string name_of(const Path& path, std::span<const Path> all, ChildLaunch any) {
   std::vector<std::string> parts;
   for (const auto& label : path.labels) {
@@ -132,7 +132,7 @@ std::string name_of(const Path& path, std::span<const Path> all, ChildLaunch any
   return parts.empty() ? std::string(name_of(any)) : fmt::format("{}", fmt::join(parts, ", "));
 }
 
-/// Adds a linear fit of makespan over number of children for each way to launch that ran with at least three numbers.
+/// Adds a linear fit of makespan over number of children for each way to launch with at least three such numbers.
 void conclude_costs(std::span<const Result* const> results, std::vector<Finding>& findings) {
   constexpr double kBadFit = 0.1;
   const std::vector<Path> all = paths(results, kMakespan, "children");

@@ -89,7 +89,7 @@ class ExchangeEndpoint : NonCopyable {
   HostBuffer in_;
   DeviceBuffer source_;
   DeviceBuffer destination_;
-  std::vector<std::shared_ptr<Transfers>> transfers_;  // kept after their regions: MPI may still use the memory
+  std::vector<std::shared_ptr<Transfers>> transfers_;  // outlive their regions, as MPI may still use their memory
 };
 
 }  // namespace xferbench

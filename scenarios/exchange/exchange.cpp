@@ -176,8 +176,8 @@ std::optional<std::string> agreed(const RunContext& bench, std::string mine) {
   return mine.empty() ? "another rank cannot; its result gives the reason" : std::move(mine);
 }
 
-/// Returns why this pair of ranks is not measured; nothing if it is. Hazard: a rank that has lost its GPU must report
-/// that here, because its partner waits for it.
+/// Returns why this pair of ranks cannot be measured; nothing if it can. Hazard: a rank that has lost its GPU must
+/// report the loss here, because its partner waits for the report.
 std::optional<std::string> reason_against_ends(const ExchangeCase& c, const RunContext& bench, Partner& partner) {
   if (!bench.device.usable()) {
     partner.agree(false);

@@ -181,7 +181,7 @@ double Flow::due() const {
   const auto chunk = static_cast<double>(awaited_chunk());
   if (awaits_second()) return chunk + 1 + (second_->is_message() ? 0 : kAcross + kCopy);
   if (first_.is_message()) return chunk + 1 + kAcross;
-  return std::max(0.0, chunk + 1 - static_cast<double>(depth_)) + kCopy;  // starts when the slot's last message ends
+  return std::max(0.0, chunk + 1 - static_cast<double>(depth_)) + kCopy;  // copy starts after the slot's last message
 }
 
 namespace {

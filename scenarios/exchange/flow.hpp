@@ -132,7 +132,7 @@ class Flow {
   /// Starts as many chunks as there are slots.
   void begin();
   [[nodiscard]] bool is_done() const { return left_ == chunks_; }
-  /// Takes the next step if that is possible without blocking. Returns whether it did.
+  /// Takes the next step if that is possible without blocking. Returns whether a step was taken.
   bool try_step();
   /// Blocks until the next step is possible, then takes it.
   void wait_and_step(const FlowWaiting& waiting);

@@ -92,9 +92,9 @@ model::ExchangeStages measure_stages(const ActiveExchange& at) {
 
 // --- Shapes ---------------------------------------------------------------------------------------------------------
 
-/// Returns candidate shapes: the model's own, the same with shorter and longer chunks, and, because the model ignores
-/// CPU caches, fixed ones: small to large slots and, unless the depth was requested, the payload as one chunk. Returns
-/// the same number of shapes on every rank.
+/// Returns the shapes to try: `shape`, which the model chose, and the same with shorter and with longer chunks. The
+/// model ignores CPU caches, so adds fixed shapes: short to long chunks and, unless the case sets the depth, the whole
+/// payload as one chunk. The number of shapes is the same on every rank.
 std::vector<model::ExchangeShape> with_others(const model::ExchangeShape& shape, const ExchangeCase& c) {
   constexpr std::uint64_t kPage = 4 * KiB;
   const std::uint64_t half = (shape.chunk / 2 + kPage - 1) / kPage * kPage;

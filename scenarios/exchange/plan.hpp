@@ -1,5 +1,5 @@
-// Chooses the chunk size and depth of an exchange. Both ranks of a pair measure the stages, ask the model, try its
-// shape and some others, and come to the same choice.
+// Chooses the chunk size and depth of an exchange. Both ranks of a pair measure the stages, try the shape that the
+// model chooses and some other shapes, and come to the same choice.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ namespace xferbench {
 /// Maximum bytes of a small payload, which has a latency metric and is not cut into chunks.
 inline constexpr std::uint64_t kLargestSmallExchange = 64 << 10;
 
-/// Everything that one rank needs to run a case. Holds references to its arguments.
+/// Everything that one rank needs to run a case. The objects that it refers to must outlive it.
 struct ActiveExchange {
   const ExchangeCase& c;
   const RunContext& bench;
@@ -47,7 +47,7 @@ struct ActiveExchange {
   }
 };
 
-/// Creates the regions of all turns, in the order of the turns. `of_turn` appends the same number for each turn.
+/// Creates the regions of all turns, in the order of the turns. `of_turn` appends equally many regions for each turn.
 /// Creating regions may fail on one rank only (out of memory), so both ranks agree on success before they measure.
 template <class OfTurn>
 std::vector<Region> exchange_regions(const ActiveExchange& at, const OfTurn& of_turn) {

@@ -67,7 +67,7 @@ LatencyCase latency_case(const Case& c) {
   return l;
 }
 
-/// Adds the measurement and, unless it is the main one, its median as a metric of the same name.
+/// Adds the measurement. Unless it is the main measurement, also adds its median as a metric of the same name.
 void report(const Measurement& m, Result& result) {
   result.measurements.push_back(m);
   if (m.samples.empty() || m.name == kLatency) return;

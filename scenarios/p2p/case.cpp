@@ -43,7 +43,7 @@ double bus_limit(const P2pCase& c, const Environment& environment) {
   return limits.empty() ? 0 : std::ranges::min(limits);
 }
 
-/// Returns why a case makes no sense on any machine; nothing if it does.
+/// Returns why a case makes no sense on any machine; nothing if the case is valid.
 std::optional<SkipReason> broken_rule(const P2pCase& c) {
   if (c.malformed) return SkipReason::impossible(kMalformed);
   if (c.is_of_one_pair() && c.from == c.to) {

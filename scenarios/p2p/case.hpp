@@ -46,7 +46,7 @@ struct P2pCase {
     return direction == PeerDirection::read || direction == PeerDirection::bidirectional_read;
   }
   [[nodiscard]] bool is_of_one_pair() const { return !from.empty() && !to.empty(); }
-  /// Returns the GPU numbers that the case names, those of `from` first.
+  /// Returns the GPU numbers that the case names: first the numbers of `from`, then those of `to`.
   [[nodiscard]] std::vector<int> named() const;
   /// Payload bytes, both directions together.
   [[nodiscard]] std::uint64_t bytes() const { return both_ways() ? 2 * size : size; }

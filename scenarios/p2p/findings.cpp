@@ -146,7 +146,7 @@ void add_sizes(const All& copies, std::vector<Finding>& findings) {
   }
 }
 
-/// Counts the pairs of GPUs for which one of two ways is faster, and collects the range of the factors.
+/// Counts the pairs of GPUs by which of two ways is faster, and collects the range of the ratios of the two times.
 struct Tally {
   std::map<Relation, std::size_t> pairs{};
   std::map<Relation, Interval> factors{};

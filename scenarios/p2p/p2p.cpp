@@ -71,7 +71,7 @@ class PeerCopies {
     for (const auto& t : transfers_) (t.get()->*step)();
   }
 
-  bool staged_;  // copies in pieces through the host; the call may block, so it must not wait for a gate
+  bool staged_;  // copies go through the host in pieces; the call may block, so it must not be behind a gate
   std::vector<Stream> streams_;
   std::vector<std::unique_ptr<Transfer>> transfers_;
 };

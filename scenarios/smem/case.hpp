@@ -47,7 +47,6 @@ std::optional<SkipReason> smem_skip_reason(const SmemCase& c, const Capabilities
 
 /// Returns the bytes that the kernel reads plus those that it writes in global memory.
 std::uint64_t traffic(const kernels::SmemShape& shape);
-/// Whether the kernel does any arithmetic.
 bool computes(const kernels::SmemShape& shape);
 /// Returns an upper bound of the payload bytes in flight from global memory to one block.
 double in_flight_per_block(const kernels::SmemShape& shape);

@@ -82,8 +82,8 @@ bool waits_for_memory(const Result& r) {
   return balance == nullptr || balance->value > 1;
 }
 
-/// Returns the time in seconds from the load of a byte to its arrival. Estimated from those results of one method that
-/// have too few bytes in flight to reach the full bandwidth; nothing if there are none.
+/// Estimates the time in seconds from the load of a byte to its arrival, from the results of one method that have too
+/// few bytes in flight to reach the full bandwidth. Returns nothing if there are no such results.
 std::optional<double> latency_of(const Results& results) {
   std::vector<model::Flight> flights;
   for (const Result* r : results) {

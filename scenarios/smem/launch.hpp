@@ -42,7 +42,7 @@ struct PlacedSmem {
 PlacedSmem place(Device& device, const kernels::SmemShape& shape, const kernels::SmemArgs& args,
                  std::optional<unsigned> asked);
 
-/// Launches kernels on one payload. Owns its data, the flush of L2 before each pass, and the reference copy.
+/// Launches kernels on one payload. Owns the payload, the flush of L2 before each pass, and memory for device_copy().
 class SmemBench {
  public:
   /// `sizes` must include all shapes that will be launched; these must have the same payload as `c`.
@@ -70,7 +70,7 @@ class SmemBench {
   SmemCase case_;
   SmemData data_;
   std::optional<CacheFlush> flush_;  // runs before each pass
-  DeviceBuffer copied_;              // destination of the reference copy if the kernels store no elements
+  DeviceBuffer copied_;              // destination of device_copy() if the kernels store no elements
 };
 
 }  // namespace xferbench

@@ -21,7 +21,7 @@ constexpr double kTurn = 0.75e-6;         // barriers and waits per tile, withou
 constexpr double kTurnOfRoles = 0.25e-6;  // like kTurn, for methods without a barrier of the whole block
 constexpr double kThreadsForHalf = 36;    // threads per multiprocessor that reach half of the full arithmetic rate
 
-/// Whether a block's loads continue while the block computes. Otherwise only other blocks keep loads in flight then.
+/// Whether a block's loads continue while the block computes. If not, only other blocks have loads in flight meanwhile.
 bool overlaps(const SmemShape& shape) { return shape.stages > 1 || shape.method == SmemMethod::prefetch; }
 
 /// Returns the factor by which arithmetic is slower if a thread has few independent chains of operations.

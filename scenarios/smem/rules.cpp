@@ -211,7 +211,7 @@ std::optional<std::string> broken_rule(const SmemShape& shape, const Multiproces
 }
 
 unsigned most_blocks(const SmemShape& shape, const Multiprocessor& multiprocessor) {
-  constexpr std::size_t kMost = 32;  // maximum of compute capability 8.0 and 9.0; no other has a higher one
+  constexpr std::size_t kMost = 32;  // highest limit of blocks per multiprocessor that any compute capability has
   const std::size_t by_threads = multiprocessor.threads / shape.launched_threads();
   const std::size_t shared = shape.shared_bytes() + multiprocessor.shared_reserved;
   const std::size_t by_shared = shared == 0 ? kMost : multiprocessor.shared_in_all / shared;

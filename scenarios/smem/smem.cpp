@@ -29,7 +29,7 @@ SmemSizes sizes_of(const SmemShape& shape) {
   return sizes;
 }
 
-/// One case on the device: its grid size, its region, and the regions of the kernels and copies it is compared with.
+/// One case on the device: its grid size and region, and the regions of the kernels and copies for comparison.
 class Tiles {
  public:
   Tiles(const SmemCase& c, const RunContext& context)

@@ -47,7 +47,7 @@ StagingCase staging_case(const Case& c) {
 
 std::size_t StagingCase::chunk_bytes() const {
   constexpr std::size_t kLeast = 64 * KiB;
-  // If all threads fill or empty one chunk together, eight chunks suffice: the first and the last are short.
+  // If all threads fill or empty one chunk together, the first and the last chunk take little time: 8 chunks suffice.
   const std::size_t parts = works_together() ? 8 : 2 * threads;
   return std::min(slot, std::max(kLeast, in_whole_pages(size / parts)));
 }

@@ -77,8 +77,8 @@ struct StagingCase {
   [[nodiscard]] bool works_together() const { return crew == StagingWorkers::together; }
   /// Returns the number of chunks that threads fill or empty at the same time.
   [[nodiscard]] std::size_t abreast() const { return works_together() ? 1 : threads; }
-  /// Returns the bytes of a chunk: those of a slot, or fewer if the payload is too small to give every thread two
-  /// chunks. The reduction ends at 64 KiB, below which the fixed cost per copy would dominate.
+  /// Returns the bytes of a chunk: the size of a slot, or less if the payload is too small to give every thread two
+  /// chunks. A chunk is not reduced below 64 KiB, because then the fixed cost per copy would dominate.
   [[nodiscard]] std::size_t chunk_bytes() const;
   /// Returns the chunks; their offsets and lengths are in bytes.
   [[nodiscard]] std::vector<model::Chunk> chunks() const;

@@ -13,7 +13,7 @@
 
 namespace xferbench {
 
-/// A payload in pageable host memory, its counterpart on the device, and pinned memory of its size for comparison.
+/// A payload in pageable host memory, its counterpart on the device, and pinned memory of equal size for comparison.
 struct StagedPayload {
   Direction direction;
   HostBuffer host;

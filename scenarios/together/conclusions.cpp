@@ -356,7 +356,7 @@ std::vector<Finding> about_memory(std::span<const Result* const> results, const 
     if (together_case(r->config).shared) shared[key_of(*r)] = r;
   }
   std::vector<Finding> findings;
-  std::map<std::string, std::pair<std::size_t, std::size_t>> largest;  // key: pattern and size; value: GPUs, finding
+  std::map<std::string, std::pair<std::size_t, std::size_t>> largest;  // pattern and size -> GPU count, finding index
   for (const Result* r : results) {
     const TogetherCase c = together_case(r->config);
     const bool own = !c.shared && !between_gpus(c.pattern);
