@@ -13,8 +13,8 @@ namespace {
 
 constexpr unsigned kThreads = 256;
 constexpr unsigned kInFlight = 4;  // loads per thread before the first store
-// Numbers of blocks for copies over the link. If only one direction runs, 16 blocks saturate the link. If both run,
-// more requests in flight slow each other down (sweep in docs/lab/transfers.md).
+// Numbers of blocks for copies over the link. If only one direction runs, 16 blocks saturate the link. If both
+// directions run, more requests in flight slow each other down (sweep in docs/lab/transfers.md).
 constexpr unsigned kReadBlocks = 66;
 constexpr unsigned kWriteBlocks = 33;
 // Between GPUs the plain kernel with the largest blocks was the fastest for reads and writes, in a sweep over load

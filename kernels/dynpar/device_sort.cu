@@ -248,7 +248,7 @@ void SortGrid::launch(void* cuda_stream) const {
   }
 }
 
-/// Also loads the kernels that the device will launch, because the device cannot load code.
+/// Loads the first kernel and the kernels that the device will launch, because the device cannot load code.
 void DeviceSort::preload() const { load(partition_segment, sort_segment_keys, fill_segment); }
 
 void DeviceSort::launch(void* cuda_stream) const {

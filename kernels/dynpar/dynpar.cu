@@ -68,8 +68,8 @@ void Child::launch(void* cuda_stream) const {
   leaf<<<1, 1, 0, static_cast<cudaStream_t>(cuda_stream)>>>(args_, index_);
 }
 
-/// Also loads the kernels that the device will launch. The device cannot load code. If the host loaded code while the
-/// first kernel runs, the host might block until that kernel ends.
+/// Loads the first kernel and the kernels that it will launch, because the device cannot load code. If the host loaded
+/// code while the first kernel runs, the host might block until that kernel ends.
 void Children::preload() const { load(leaf, node, tree_root, chain_link, chain_root); }
 
 void Children::launch(void* cuda_stream) const {

@@ -138,7 +138,7 @@ void Smem::launch(void* cuda_stream) const {
   SmemWork work = work_of(shape_, args_);
   TensorMaps maps;
   if (uses_tensor_maps(shape_.method) && !encode_both(maps, shape_, args_)) {
-    // Reports the failure as a launch error: a launch with an empty grid always fails.
+    // Reports the missing tensor maps as a launch error: a launch with an empty grid always fails.
     cudaLaunchKernel(kernel_of(shape_), dim3(0), dim3(0), nullptr, 0, static_cast<cudaStream_t>(cuda_stream));
     return;
   }

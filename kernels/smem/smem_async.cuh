@@ -1,5 +1,5 @@
 // The ring-buffer loop shared by bulk and tma: one warp issues the copies, and mbarriers signal their completion. The
-// Engine template parameter is the part that differs:
+// template parameter Engine is the part that differs between bulk and tma:
 //
 //   Engine::load(w, slot, tile, barrier)   called by the block's first warp: announces the bytes to `barrier` and
 //                                          issues the copies
