@@ -245,8 +245,8 @@ class Alloc final : public ScenarioOf<alloc_case> {
   [[nodiscard]] MemoryNeeds memory_needs(const AllocCase& c) const override {
     if (c.kind.origin == Origin::managed) return {.host = c.size, .device = c.size, .managed = c.size};
     if (is_on_device(c.kind)) return {.host = c.size, .device = c.size};
-    // If the kind has a break-even, the case also copies from memory of this kind and from pageable memory, to one
-    // device buffer each. These copies need two host and two device buffers besides the timed allocation.
+    // For page-locked memory, the case also times copies from such memory and from pageable memory, to one device
+    // buffer each. These copies need two host and two device buffers besides the timed allocation.
     return needs_break_even(c.kind) ? MemoryNeeds{.host = 3 * c.size, .device = 2 * c.size}
                                     : MemoryNeeds{.host = 2 * c.size, .device = c.size};
   }

@@ -136,7 +136,7 @@ class CopyInFlight {
   }
 
   /// Chooses the number of iterations per unit. A unit takes about 2 % of the copy's time, so that the discarded last
-  /// unit loses little, but at least 1 us, so that polling the event is short in comparison.
+  /// unit loses little. It takes at least 1 us, so that polling the event is short in comparison.
   void choose_unit(const RunContext& bench) {
     constexpr double kShare = 0.02;
     constexpr double kShortest = 1e-6;

@@ -121,7 +121,7 @@ class ChunkedWork {
   /// kernel is not deterministic. No effect for built-in kernels.
   void require_chunkable();
   /// Like check(), for the output of copy_all_in(), launch_all() and copy_all_out(). If the device holds only a piece
-  /// of the payload at a time, the pieces overwrite each other there, so each element is compared with the element that
+  /// of the payload at a time, the pieces overwrite each other there. So each element is compared with the element that
   /// was stored last in the same place.
   void check_stages(const std::string& what) const;
   /// The next two functions check the data that copy_all_in() or launch_all() has left on the device. Both overwrite

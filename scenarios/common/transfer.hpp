@@ -15,7 +15,7 @@
 
 namespace xferbench {
 
-/// Words of axis `dir`, indexed by Direction.
+/// Values of axis `dir`, indexed by Direction.
 inline constexpr std::array<std::string_view, 3> kDirections{"h2d", "d2h", "d2d"};
 
 enum class Engine {

@@ -81,8 +81,8 @@ class ChildrenRun : NonCopyable {
   ChildrenRun(Device& device, const ChildrenSpec& spec);
   ~ChildrenRun() { wait_for_all(device_); }
 
-  /// A region with all children, launched as the case's spec says. Timed by events without a gate, so the host's launch
-  /// calls are part of the time.
+  /// A region that launches all children in the way of ChildrenSpec::launch. It is timed by events without a gate, so
+  /// the host's launch calls are part of the time.
   Region all(std::string name) { return pass(std::move(name), With::children); }
   /// Like all(), but without children. For host and graph, all forks and joins of the streams remain.
   Region childless(std::string name) { return pass(std::move(name), With::no_children); }

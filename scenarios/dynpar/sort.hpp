@@ -48,8 +48,8 @@ std::size_t level_lists_room(std::uint32_t count);
 std::size_t most_splits(std::uint32_t count);
 
 /// Returns the limit of pending launches for a sort of `count` keys. A grid is pending until all grids that it launched
-/// have ended, so nearly all segments can be pending. The limit is at least twice the number needed if partitions are
-/// even and leave segments of three quarters of kBlockSort.
+/// have ended, so nearly all segments can be pending. The limit is at least twice the number of grids of a sort whose
+/// partitions are even and whose smallest segments have three quarters of kBlockSort keys.
 std::size_t sort_launches(std::uint32_t count);
 
 class Sorter : NonCopyable {

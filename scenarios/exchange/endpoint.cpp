@@ -12,7 +12,7 @@
 
 namespace xferbench {
 
-/// The flows of chunks of one pass, and their buffers. Lives as long as the region that uses it.
+/// The flows of chunks of one pass, and their buffers. This object must live as long as the region that uses it.
 struct ExchangeEndpoint::Transfers {
   std::vector<HostBuffer> slots{};
   std::vector<std::unique_ptr<CopyStage>> copies{};

@@ -24,7 +24,7 @@ namespace xferbench {
 /// Maximum bytes of a small payload, which has a latency metric and is not cut into chunks.
 inline constexpr std::uint64_t kLargestSmallExchange = 64 << 10;
 
-/// Everything that one rank needs to run a case. The objects that it refers to must outlive it.
+/// Everything that one rank needs to run a case. The objects behind the references must outlive this object.
 struct ActiveExchange {
   const ExchangeCase& c;
   const RunContext& bench;

@@ -1,5 +1,5 @@
 // smem: copies global memory to shared memory or registers and back in tiles, by every available method. Each case is
-// compared with cudaMemcpyAsync inside the GPU, with the same kernel without arithmetic and without memory access, and
+// compared with cudaMemcpyAsync inside the GPU, with the same kernel without arithmetic or without memory access, and
 // with the simplest kernel on the same tiles. All are sampled interleaved in one run.
 #include <fmt/format.h>
 

@@ -39,7 +39,7 @@ class StagedTransfer {
                  device_.allocate_host(c.size, HostMemory::pinned), device_.allocate_device(c.size)},
         stream_(device_.make_stream(StreamKind::nonblocking)) {
     payload_.part = device_.payload_part(payload_.host);
-    // This call tells the device which part of the pinned buffer is used. The part is the same as in the other buffer.
+    // Tells the device which part of the pinned buffer is used. The part is the same as in the pageable buffer.
     static_cast<void>(device_.payload_part(payload_.pinned));
     if (c.has_workers()) workers_ = make_worker_pool(device_, payload_, c);
   }

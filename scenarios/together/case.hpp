@@ -70,7 +70,7 @@ inline constexpr const char* kAlone = "alone";
 /// consecutive numbers become a range.
 std::string gpus_in_words(std::vector<int> numbers);
 
-/// Returns the findings "shares" (for each pair of GPUs), "bottleneck" (which GPUs share one; for more than two GPUs),
+/// Returns the findings "shares" (whether a pair of GPUs shares a bottleneck), "bottleneck" (which GPUs share one),
 /// "at-once" (bandwidth of each group that is not part of another) and "memory" (own against shared host memory).
 /// `results` must be successful. Throws InputError if a result lacks its time.
 std::vector<Finding> conclude_together(std::span<const Result* const> results);
