@@ -72,7 +72,8 @@ bool is_huge(const Kind& kind) {
 /// Whether the memory is page-locked. Page-locking takes time, which pays off only after some number of faster copies.
 bool needs_break_even(const Kind& kind) { return kind.origin == Origin::driver || kind.origin == Origin::in_place; }
 
-/// One timed cycle of a case: allocates memory, waits or writes until it is usable, and frees it.
+/// One timed cycle of a case: allocates memory or page-locks existing memory, makes it usable where that needs work
+/// (writes to each page, or synchronizes the stream), and releases it.
 class Cycle {
  public:
   Cycle(Device& device, const Kind& kind, std::size_t bytes)

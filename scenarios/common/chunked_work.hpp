@@ -108,8 +108,9 @@ class ChunkedWork {
   void prepare() { payload_->prepare(); }
   void poison_all() { payload_->poison_all(); }
   void poison_host_out() { payload_->poison_host_out(); }
-  /// Poisons the memory that copy_all_in() writes, or that copy_all_out() reads.
+  /// Poisons the device memory that copy_all_in() writes.
   void poison_stage_input() { payload_->poison_device(payload_->device_in(), in_place_of_pieces() + piece_bytes()); }
+  /// Poisons the device memory that copy_all_out() reads.
   void poison_stage_output() { payload_->poison_device(payload_->device_out() + out_place(), piece_bytes()); }
   /// Checks the output in host memory. If it is wrong, throws VerificationError, whose message begins with `what`.
   void check(const std::string& what) const;

@@ -78,7 +78,7 @@ void Partner::together(const std::function<void()>& work) {
   try {
     work();
   } catch (const RankTimeoutError&) {
-    failed_ = true;  // the other rank no longer answers
+    failed_ = true;
     throw;
   } catch (const CommunicationError&) {
     failed_ = true;

@@ -49,7 +49,7 @@ class Leg {
                   const std::uint64_t step = std::max<std::uint64_t>(1, bytes_ / pieces);
                   for (std::size_t i = 0; i < pieces; ++i) {
                     copy(link, i * step, step, one_);
-                    one_.record(event_);  // a relay, too, records an event per chunk: part of a copy's fixed cost
+                    one_.record(event_);  // as a relay does for each chunk, so the fixed cost includes it
                   }
                 },
             .operations = 2 * pieces};

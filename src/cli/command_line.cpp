@@ -71,7 +71,7 @@ void CommandLine::contradict(CLI::Option* one, CLI::Option* other, const std::st
 
 namespace {
 
-/// Replaces the text of CLI11's error by a clearer one.
+/// Returns a clearer message than that of CLI11's error.
 std::string explained(const CommandLine& line, const CLI::ParseError& error) {
   for (const CLI::App* app : {&line.app, &line.innermost()}) {
     for (const CLI::Option* option : app->get_options()) {

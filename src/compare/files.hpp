@@ -12,7 +12,7 @@
 
 namespace xferbench::compare {
 
-/// The number of one case in one file.
+/// Value of a measurement or metric of one case in one results file.
 struct Value {
   std::string_view name;
   std::string_view unit;
@@ -41,8 +41,8 @@ std::vector<SameCase> cases_of(const Files& files, const Options& options, std::
 
 std::vector<Source> sources_of(std::span<const NamedReport> reports);
 
-/// Returns the name of a profile that simulated results; nullopt if all files are measured. Without --allow-simulated,
-/// throws UsageError if profiles differ or only some files are simulated.
+/// Returns the name of the device profile that simulated the results; nullopt if all files are measured. Without
+/// --allow-simulated, throws UsageError if profiles differ or only some files are simulated.
 std::optional<std::string> check_simulated(const Files& files, const Options& options);
 
 /// Throws InputError if a stored median is not the median of its samples, because the file was then edited.

@@ -10,7 +10,8 @@
 
 namespace xferbench::explain {
 
-/// Largest error of the unchanged replay, as a share of the recorded time. Gains are unavailable if it is larger.
+/// Largest tolerated error of a replay of the recording without changes, as a share of the recorded time. Gains are
+/// unavailable if the error is larger.
 inline constexpr double kReplayTolerance = 0.03;
 
 /// Returns why gains are unavailable: the replay failed or its error is too large. Empty if they are available.

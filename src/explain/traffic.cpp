@@ -75,7 +75,7 @@ std::vector<CopyPoint> cloud_of(const Program& program, std::size_t most) {
   }
   std::vector<CopyPoint> all;
   for (const auto& [key, point] : points) all.push_back(point);
-  // If there are too many points, drops those that stand for the fewest copies.
+  // If there are too many points, drop those that stand for the fewest copies.
   std::ranges::stable_sort(all, std::ranges::greater(), &CopyPoint::count);
   if (all.size() > most) all.resize(most);
   return all;
