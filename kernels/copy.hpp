@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstring>
 
 #include "device/kernel.hpp"
 #include "device/types.hpp"
@@ -27,13 +26,7 @@ class MemoryCopy final : public Kernel {
     return {.bytes = 2 * copy_.bytes};
   }
   [[nodiscard]] std::span<std::byte> output() const override { return {copy_.destination, copy_.bytes}; }
-  void compute(std::span<std::byte> result) const override { compute_part(0, result); }
-  [[nodiscard]] std::vector<std::span<const std::byte>> inputs_by_position() const override {
-    return {{copy_.source, copy_.bytes}};
-  }
-  void compute_part(std::size_t offset, std::span<std::byte> result) const override {
-    std::memcpy(result.data(), copy_.source + offset, result.size());
-  }
+  [[nodiscard]] std::span<const Copy> moves() const override { return {&copy_, 1}; }
   [[nodiscard]] std::unique_ptr<Kernel> clone() const override { return std::make_unique<MemoryCopy>(*this); }
 #if XFERBENCH_WITH_CUDA
   void preload() const override;

@@ -23,6 +23,7 @@ enum class CallKind : unsigned char {
   // Stream calls.
   copy,
   copy_batch,
+  copy_strided,
   fill,
   launch,
   prefetch,
@@ -71,6 +72,7 @@ constexpr auto texts_of(CallKind) {
   return std::to_array<std::string_view>({
       "copy",
       "copy-batch",
+      "copy-strided",
       "fill",
       "launch",
       "prefetch",
@@ -128,8 +130,8 @@ constexpr bool waits_for_work(CallKind kind) {
 
 /// Whether calls of this kind only submit work. DeviceCall::expected is then the work's duration, not the call's.
 constexpr bool submits_work(CallKind kind) {
-  return kind == CallKind::copy || kind == CallKind::copy_batch || kind == CallKind::fill || kind == CallKind::launch ||
-         kind == CallKind::prefetch || kind == CallKind::replay;
+  return kind == CallKind::copy || kind == CallKind::copy_batch || kind == CallKind::copy_strided ||
+         kind == CallKind::fill || kind == CallKind::launch || kind == CallKind::prefetch || kind == CallKind::replay;
 }
 
 /// One call of a device, as observers see it. `stream` and `device` are objects of the wrapped machine, not the

@@ -183,8 +183,12 @@ class InterceptedStream final : public StreamImpl {
     call->copy(c);
     call.submitted();
   }
-  void copy_batch(std::span<const Copy> copies) override {
-    submission(CallKind::copy_batch, expected(copies), copies)->copy_batch(copies);
+  void copy_batch(const CopyBatch& batch) override {
+    submission(CallKind::copy_batch, expected(batch.copies), batch.copies)->copy_batch(batch);
+  }
+  void copy_strided(const StridedCopy& c) override {
+    const double seconds = static_cast<double>(c.rows) * expected(c.first);
+    submission(CallKind::copy_strided, seconds, {&c.first, 1})->copy_strided(c);
   }
   void fill(const DeviceView& range, std::byte value) override {
     submission(CallKind::fill, static_cast<double>(range.bytes) / kMemoryRate)->fill(range, value);

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "device/types.hpp"
+
 namespace xferbench {
 
 /// Work of one launch, by resource. The simulated duration of a launch is the time that its slowest resource needs.
@@ -40,10 +42,10 @@ class Kernel {
   [[nodiscard]] virtual std::string_view name() const = 0;
   [[nodiscard]] virtual KernelCost cost() const = 0;
 
-  [[nodiscard]] virtual std::span<std::byte> output() const = 0;
+  [[nodiscard]] virtual std::span<std::byte> output() const { return {}; }
   /// CPU reference: reads the launch's current inputs and writes the expected output() to `result`, which has the same
   /// size and does not overlap it. Only called if the host can address device memory.
-  virtual void compute(std::span<std::byte> result) const = 0;
+  virtual void compute(std::span<std::byte> /*result*/) const {}
 
   /// Returns the inputs of an element-wise kernel; empty for other kernels. Each output value depends only on the
   /// inputs at its position, and is 0xFF bytes (a NaN) if the first input is. So compute_part() can compute a part.
@@ -51,6 +53,10 @@ class Kernel {
   /// Like compute(), for the part of output() that begins at byte `offset`. Offset and size are multiples of 4 except
   /// at the end. Only for kernels with inputs_by_position().
   virtual void compute_part(std::size_t /*offset*/, std::span<std::byte> /*result*/) const {}
+
+  /// Returns the ranges that a kernel copies unchanged; empty for kernels that compute. A simulated device executes
+  /// these copies and does not call compute().
+  [[nodiscard]] virtual std::span<const Copy> moves() const { return {}; }
 
   /// Returns the memory that a kernel without inputs_by_position() reads; std::nullopt if it may read any memory.
   [[nodiscard]] virtual std::optional<std::vector<std::span<const std::byte>>> reads() const { return std::nullopt; }

@@ -58,7 +58,8 @@ class StreamImpl : public DeviceResource {
  public:
   using DeviceResource::DeviceResource;
   virtual void copy(const Copy& copy) = 0;
-  virtual void copy_batch(std::span<const Copy> copies) = 0;
+  virtual void copy_batch(const CopyBatch& batch) = 0;
+  virtual void copy_strided(const StridedCopy& copy) = 0;
   virtual void fill(const DeviceView& range, std::byte value) = 0;
   virtual void launch(const Kernel& kernel) = 0;
   virtual void prefetch(const HostView& managed, Direction direction) = 0;
@@ -83,7 +84,8 @@ class StreamView : public View<StreamImpl> {
   void copy(const Copy& copy) const { impl().copy(copy); }
   /// Submits several copies in one call. Their order is undefined; later work in the stream waits for all of them. Host
   /// memory must be page-locked. Needs Capabilities::batch_copies.
-  void copy_batch(std::span<const Copy> copies) const { impl().copy_batch(copies); }
+  void copy_batch(const CopyBatch& batch) const { impl().copy_batch(batch); }
+  void copy_strided(const StridedCopy& copy) const { impl().copy_strided(copy); }
   void fill(const DeviceView& range, std::byte value) const { impl().fill(range, value); }
   void launch(const Kernel& kernel) const { impl().launch(kernel); }
   /// Migrates managed memory to the GPU (`direction` h2d) or to the host (d2h), in stream order.

@@ -8,6 +8,8 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "core/environment.hpp"
 
@@ -81,6 +83,49 @@ struct Copy {
   const std::byte* source = nullptr;
   std::size_t bytes = 0;
   Direction direction = Direction::h2d;
+};
+
+/// When the driver reads the sources of a batch (cudaMemcpySrcAccessOrder).
+enum class SourceOrder {
+  stream,       ///< in stream order, as for a single copy
+  during_call,  ///< before the submitting call returns
+  any,          ///< at any time, even before earlier work of the stream has ended
+};
+
+/// Copies that one call submits, with the arrays that cudaMemcpyBatchAsync takes. Making it costs host time for each
+/// copy, so programs that know their copies make it once.
+struct CopyBatch {
+  CopyBatch(std::vector<Copy> all) : copies(std::move(all)) {  // NOLINT(google-explicit-constructor): a list is a batch
+    for (const Copy& copy : copies) {
+      destinations.push_back(copy.destination);
+      sources.push_back(copy.source);
+      sizes.push_back(copy.bytes);
+    }
+  }
+
+  std::vector<Copy> copies;  ///< with the same ranges as the three arrays
+  std::vector<void*> destinations{};
+  std::vector<const void*> sources{};
+  std::vector<std::size_t> sizes{};
+  SourceOrder order = SourceOrder::stream;
+  bool beside_kernels = false;  ///< cudaMemcpyFlagPreferOverlapWithCompute
+};
+
+/// Copies of equally long ranges at an even distance, which one call submits (cudaMemcpy2DAsync).
+struct StridedCopy {
+  Copy first{};                       ///< the first range
+  std::size_t rows = 0;               ///< number of ranges
+  std::size_t destination_pitch = 0;  ///< bytes from one range to the next, at least first.bytes
+  std::size_t source_pitch = 0;
+
+  [[nodiscard]] std::vector<Copy> copies() const {
+    std::vector<Copy> all(rows, first);
+    for (std::size_t i = 0; i < rows; ++i) {
+      all[i].destination += i * destination_pitch;
+      all[i].source += i * source_pitch;
+    }
+    return all;
+  }
 };
 
 /// Selects the bytes of a payload that are filled, moved and checked: the first `bytes` bytes of every `stride` bytes.

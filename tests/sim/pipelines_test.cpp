@@ -212,7 +212,7 @@ class Counts {
   [[nodiscard]] Override counting() {
     using sim::SimStream;
     return {.copy = [this](SimStream& s, const Copy& c) { ++count_[&s], s.SimStream::copy(c); },
-            .copy_batch = [this](SimStream& s, std::span<const Copy> c) { ++count_[&s], s.SimStream::copy_batch(c); },
+            .copy_batch = [this](SimStream& s, const CopyBatch& c) { ++count_[&s], s.SimStream::copy_batch(c); },
             .launch = [this](SimStream& s, const Kernel& k) { ++count_[&s], s.SimStream::launch(k); },
             .record = [this](SimStream& s, EventImpl& e) { ++count_[&s], s.SimStream::record(e); },
             .wait = [this](SimStream& s, EventImpl& e) { ++count_[&s], s.SimStream::wait(e); },

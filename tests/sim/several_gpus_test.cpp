@@ -104,7 +104,7 @@ TEST_F(RelayOnSim, TakesAStreamOfTheGpuWhoseMemoryItIs) {
   EXPECT_THROW(wrong.copy({out_.data, first_.data, 8, Direction::d2h}), DeviceError);
   EXPECT_THROW(wrong.copy({first_.data, in_.data, 8, Direction::p2p}), DeviceError) << "one end is the host's";
   const std::array<Copy, 2> ways{on(), Copy{first_.data, second_.data, 8, Direction::p2p}};
-  EXPECT_THROW(wrong.copy_batch(ways), DeviceError);
+  EXPECT_THROW(wrong.copy_batch(std::vector<Copy>(ways.begin(), ways.end())), DeviceError);
 }
 
 TEST(PeerAccessOnSim, NeedsALinkAndAnotherGpu) {

@@ -40,7 +40,7 @@ inline const sim::Profile& profile(std::string_view name) {
 /// such as stream.SimStream::copy(copy).
 struct Override {
   std::function<void(sim::SimStream&, const Copy&)> copy{};
-  std::function<void(sim::SimStream&, std::span<const Copy>)> copy_batch{};
+  std::function<void(sim::SimStream&, const CopyBatch&)> copy_batch{};
   std::function<void(sim::SimStream&, const Kernel&)> launch{};
   std::function<void(sim::SimStream&, std::uint64_t*)> stamp{};
   std::function<void(sim::SimStream&, EventImpl&)> record{};
@@ -57,7 +57,7 @@ class StreamOverride final : public sim::SimStream {
  public:
   StreamOverride(sim::SimDevice& device, StreamKind kind, const Override& how) : SimStream(device, kind), how_(how) {}
   void copy(const Copy& c) override { how_.copy ? how_.copy(*this, c) : SimStream::copy(c); }
-  void copy_batch(std::span<const Copy> c) override {
+  void copy_batch(const CopyBatch& c) override {
     how_.copy_batch ? how_.copy_batch(*this, c) : SimStream::copy_batch(c);
   }
   void launch(const Kernel& k) override { how_.launch ? how_.launch(*this, k) : SimStream::launch(k); }

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <memory>
 #include <new>
+#include <numeric>
 #include <vector>
 
 #include "core/error.hpp"
@@ -140,7 +141,16 @@ class CudaStream final : public StreamImpl {
     check_copy(cudaMemcpyAsync(c.destination, c.source, c.bytes, kind_of(c.direction), stream_), "cudaMemcpyAsync", c);
   }
 
-  void copy_batch(std::span<const Copy> copies) override;
+  void copy_batch(const CopyBatch& batch) override;
+
+  void copy_strided(const StridedCopy& c) override {
+    gpu_.make_current();
+    const Copy& first = c.first;
+    const EventTrace::Span span = span_of(tracer_, gpu_, stream_, first.direction, first.bytes * c.rows);
+    check_copy(cudaMemcpy2DAsync(first.destination, c.destination_pitch, first.source, c.source_pitch, first.bytes,
+                                 c.rows, kind_of(first.direction), stream_),
+               "cudaMemcpy2DAsync", first);
+  }
 
   void fill(const DeviceView& range, std::byte value) override {
     gpu_.make_current();
@@ -254,39 +264,40 @@ class CudaStream final : public StreamImpl {
 
 #if XFERBENCH_BATCH_COPIES
 
-void CudaStream::copy_batch(std::span<const Copy> copies) {
-  if (copies.empty()) return;
-  std::uint64_t bytes = 0;
-  for (const Copy& c : copies) bytes += c.bytes;
-  gpu_.make_current();
-  const EventTrace::Span span = span_of(tracer_, gpu_, stream_, copies.front().direction, bytes);
-  std::vector<void*> destinations;
-  std::vector<const void*> sources;
-  std::vector<std::size_t> sizes;
-  for (const Copy& c : copies) {
-    destinations.push_back(c.destination);
-    sources.push_back(c.source);
-    sizes.push_back(c.bytes);
-  }
+cudaMemcpyAttributes attributes_of(const CopyBatch& batch) {
   cudaMemcpyAttributes attributes{};
-  attributes.srcAccessOrder = cudaMemcpySrcAccessOrderStream;
-  std::size_t first = 0;  // the attributes apply from the first copy on
+  attributes.srcAccessOrder = batch.order == SourceOrder::any           ? cudaMemcpySrcAccessOrderAny
+                              : batch.order == SourceOrder::during_call ? cudaMemcpySrcAccessOrderDuringApiCall
+                                                                        : cudaMemcpySrcAccessOrderStream;
+  if (batch.beside_kernels) attributes.flags = cudaMemcpyFlagPreferOverlapWithCompute;
+  return attributes;
+}
+
+void CudaStream::copy_batch(const CopyBatch& batch) {
+  if (batch.copies.empty()) return;
+  const std::uint64_t bytes = std::accumulate(batch.sizes.begin(), batch.sizes.end(), std::uint64_t{0});
+  gpu_.make_current();
+  const EventTrace::Span span = span_of(tracer_, gpu_, stream_, batch.copies.front().direction, bytes);
+  cudaMemcpyAttributes attributes = attributes_of(batch);
+  std::size_t first = 0;                                               // the attributes apply from the first copy on
+  auto* destinations = const_cast<void**>(batch.destinations.data());  // NOLINT: the call does not write
+  auto* sizes = const_cast<std::size_t*>(batch.sizes.data());          // NOLINT: as above
 #if CUDART_VERSION >= 13000
-  const cudaError_t status = cudaMemcpyBatchAsync(destinations.data(), sources.data(), sizes.data(), copies.size(),
-                                                  &attributes, &first, 1, stream_);
+  auto* sources = const_cast<const void**>(batch.sources.data());  // NOLINT: as above
+  const cudaError_t status =
+      cudaMemcpyBatchAsync(destinations, sources, sizes, batch.copies.size(), &attributes, &first, 1, stream_);
 #else
-  std::vector<void*> writable_sources;
-  for (const void* source : sources) writable_sources.push_back(const_cast<void*>(source));  // NOLINT: void* in CUDA 12
+  auto* sources = const_cast<void**>(batch.sources.data());  // NOLINT: as above; CUDA 12 takes void**
   std::size_t failed = 0;
-  const cudaError_t status = cudaMemcpyBatchAsync(destinations.data(), writable_sources.data(), sizes.data(),
-                                                  copies.size(), &attributes, &first, 1, &failed, stream_);
+  const cudaError_t status =
+      cudaMemcpyBatchAsync(destinations, sources, sizes, batch.copies.size(), &attributes, &first, 1, &failed, stream_);
 #endif
   check(status, "cudaMemcpyBatchAsync");
 }
 
 #else
 
-void CudaStream::copy_batch(std::span<const Copy>) {
+void CudaStream::copy_batch(const CopyBatch&) {
   throw DeviceError("cudaMemcpyBatchAsync", "this build's CUDA Toolkit is older than 12.8, which introduced it");
 }
 

@@ -12,7 +12,8 @@ namespace xferbench::sim {
 
 namespace {
 
-constexpr std::size_t kWholePayload = std::size_t{4} << 20;  // bytes; payloads up to this size move completely
+constexpr std::size_t kWholePayload = std::size_t{4}
+                                      << 20;  // bytes; of larger payloads only a part moves, see part_of_payload()
 constexpr std::size_t kSpans = 4096;
 constexpr std::size_t kWindow = 256;
 constexpr std::size_t kHostPage = 4096;
@@ -216,13 +217,15 @@ void Memory::fill(std::byte* begin, std::size_t bytes, std::byte value) {
   });
 }
 
-void Memory::read(const Copy& copy, InFlight& data) {
+void Memory::read(std::span<const Copy> copies, InFlight& data) {
   std::vector<const std::byte*> sources;
   data.pieces_.clear();
-  for_each(copy.destination, copy.source, copy.bytes, [&](std::size_t offset, std::size_t bytes, auto value) {
-    data.pieces_.push_back({copy.destination + offset, bytes, value});
-    sources.push_back(copy.source + offset);
-  });
+  for (const Copy& copy : copies) {
+    for_each(copy.destination, copy.source, copy.bytes, [&](std::size_t offset, std::size_t bytes, auto value) {
+      data.pieces_.push_back({copy.destination + offset, bytes, value});
+      sources.push_back(copy.source + offset);
+    });
+  }
   std::byte* to = data.make_room();
   for (std::size_t i = 0; i < sources.size(); ++i) {
     if (data.pieces_[i].value) continue;

@@ -116,8 +116,8 @@ class Memory {
   PayloadPart move_part_of(const HostView& host);
 
   void fill(std::byte* begin, std::size_t bytes, std::byte value);
-  /// Reads the current source bytes of a copy into `data`.
-  void read(const Copy& copy, InFlight& data);
+  /// Reads the current source bytes of the copies into `data`.
+  void read(std::span<const Copy> copies, InFlight& data);
   /// Computes the kernel's output from its current inputs into `data`.
   void compute(const Kernel& kernel, InFlight& data);
   void write(const InFlight& data);

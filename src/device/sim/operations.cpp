@@ -90,6 +90,7 @@ void Operations::require_access(const Kernel& kernel) const {
   const KernelCost cost = kernel.cost();
   std::vector<const std::byte*> touched{kernel.output().data(), cost.peer_source, cost.peer_destination};
   for (const auto input : kernel.inputs_by_position()) touched.push_back(input.data());
+  for (const Copy& move : kernel.moves()) touched.insert(touched.end(), {move.destination, move.source});
   const auto out_of_reach =
       std::ranges::find_if_not(touched, [this](const std::byte* data) { return has_access(data); });
   if (out_of_reach == touched.end()) return;
@@ -126,12 +127,15 @@ Operation Operations::copy(const Copy& c) const {
       break;
     case Direction::p2p: o = between_gpus(c); break;
   }
-  if (data_.on) {
-    auto held = std::make_shared<InFlight>(data_.pages);
-    o.on_start = [&memory = data_.memory, c, held] { memory.read(c, *held); };
-    o.on_finish = [&memory = data_.memory, held] { memory.write(*held); };
-  }
+  move_data(o, {c});
   return o;
+}
+
+void Operations::move_data(Operation& o, std::vector<Copy> copies) const {
+  if (!data_.on) return;
+  auto held = std::make_shared<InFlight>(data_.pages);
+  o.on_start = [&memory = data_.memory, all = std::move(copies), held] { memory.read(all, *held); };
+  o.on_finish = [&memory = data_.memory, held] { memory.write(*held); };
 }
 
 Operation Operations::between_gpus(const Copy& c) const {
@@ -156,24 +160,23 @@ Operation Operations::between_gpus(const Copy& c) const {
   return o;
 }
 
-Operation Operations::batch(std::span<const Copy> copies) const {
-  Operation batch = copy(copies.front());
-  std::vector<std::function<void()>> starts{batch.on_start};
-  std::vector<std::function<void()>> finishes{batch.on_finish};
-  for (const Copy& c : copies.subspan(1)) {
-    Operation o = copy(c);
-    if (o.engine != batch.engine || o.uses != batch.uses) {
-      throw DeviceError("copying a batch", "the simulated device supports only batches of one direction");
+Operation Operations::strided(const std::vector<Copy>& copies) const {
+  Operation all = copy(copies.front());
+  for (const Copy& c : std::span(copies).subspan(1)) {
+    const Operation one = copy(c);
+    if (one.engine != all.engine || one.uses != all.uses) {
+      throw DeviceError("copying several ranges", "the simulated device supports only ranges of one direction");
     }
-    batch.payload += o.payload;
-    starts.push_back(std::move(o.on_start));
-    finishes.push_back(std::move(o.on_finish));
+    all.payload += one.payload;
   }
-  if (data_.on) {
-    batch.on_start = [starts] { std::ranges::for_each(starts, [](const auto& start) { start(); }); };
-    batch.on_finish = [finishes] { std::ranges::for_each(finishes, [](const auto& finish) { finish(); }); };
-  }
-  return batch;
+  move_data(all, copies);
+  return all;
+}
+
+Operation Operations::batch(const std::vector<Copy>& copies) const {
+  Operation all = strided(copies);
+  all.overhead += profile_.batch_copy * static_cast<double>(copies.size() - 1);
+  return all;
 }
 
 // Staging is far slower than the link, so the opposite direction does not slow staged copies further.
@@ -230,7 +233,9 @@ Operation Operations::kernel(const Kernel& kernel, double overhead) const {
   o.overhead = overhead + (cost.h2d_bytes + cost.d2h_bytes > 0 ? profile_.kernel_link_overhead : 0);
   o.payload = time_of(cost, data_.memory.device_of(cost.peer_source) == number_, profile_);
   o.uses = uses_of(cost, o.payload);
-  if (data_.on && !kernel.output().empty()) {
+  if (const std::span<const Copy> moves = kernel.moves(); !moves.empty()) {
+    move_data(o, {moves.begin(), moves.end()});
+  } else if (data_.on && !kernel.output().empty()) {
     const std::shared_ptr<const Kernel> copy = kernel.clone();
     auto held = std::make_shared<InFlight>(data_.pages);
     o.on_start = [&memory = data_.memory, copy, held] { memory.compute(*copy, *held); };

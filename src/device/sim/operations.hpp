@@ -35,8 +35,10 @@ class Operations {
 
   /// A copy by a copy engine. Its host memory must be page-locked.
   [[nodiscard]] Operation copy(const Copy& copy) const;
-  /// A batch of copies as one operation: on an H200, a batch of 64 copies takes as long as one copy of the total size.
-  [[nodiscard]] Operation batch(std::span<const Copy> copies) const;
+  /// A batch of copies as one operation, which takes Profile::batch_copy for each copy in addition to the payload.
+  [[nodiscard]] Operation batch(const std::vector<Copy>& copies) const;
+  /// Equally long copies at an even distance as one operation: on an H200, it takes as long as one copy of all bytes.
+  [[nodiscard]] Operation strided(const std::vector<Copy>& copies) const;
   /// A copy of pageable memory, which the calling thread stages through the driver's pinned buffers.
   [[nodiscard]] Operation staged(const Copy& copy) const;
   /// A small pageable H2D copy, whose source is read during the call.
@@ -55,6 +57,8 @@ class Operations {
   void require_own(const std::byte* data, const char* what) const;
   void require_access(const Kernel& kernel) const;
   [[nodiscard]] Operation between_gpus(const Copy& copy) const;
+  /// Makes the operation read all sources when it starts and write all destinations when it ends.
+  void move_data(Operation& o, std::vector<Copy> copies) const;
   [[nodiscard]] std::vector<Use> uses_of(const KernelCost& cost, double payload) const;
 
   const Profile& profile_;

@@ -95,7 +95,12 @@ struct Profile {
   double gate_to_kernel = 0;    ///< time from the opening of a gate to the first kernel after it
   double stream_switch = 3e-6;  ///< delay of a copy engine that continues with another stream
 
-  double copy_call = 1.5e-6;  ///< host time of an asynchronous copy call
+  double copy_call = 1.5e-6;         ///< host time of an asynchronous copy call
+  double batch_copy_call = 0.45e-6;  ///< additional host time for each copy of a batch
+  double batch_copy = 0.05e-6;       ///< engine time for each copy of a batch, in addition to its payload
+  /// The driver copies sources of H2D batches up to this size itself, during the call.
+  std::uint64_t batch_inline_bytes = 24 * 1024;
+  double batch_inline_rate = 6e9;  ///< rate at which it does so
   double launch_call = 2.2e-6;
   // Measured: a wait for graphs of 1, 10 and 100 empty kernels returns 5.8, 12.5 and 76.7 us after the launch call.
   // With copies the call itself is slow: 21, 39 to 41, and 75 to 81 us for 16, 32 and 64 copies of 1 MiB and more

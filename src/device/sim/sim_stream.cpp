@@ -146,19 +146,31 @@ void SimStream::copy(const Copy& c) {
   sim_.host.wait_for(enqueue(device_.operations().staged(c), profile_.copy_call, call));
 }
 
-void SimStream::copy_batch(std::span<const Copy> copies) {
+void SimStream::copy_batch(const CopyBatch& batch) {
+  double cost = profile_.copy_call;
+  for (const Copy& copy : batch.copies) {
+    const bool inlined = copy.direction == Direction::h2d && copy.bytes <= profile_.batch_inline_bytes;
+    cost += profile_.batch_copy_call + (inlined ? static_cast<double>(copy.bytes) / profile_.batch_inline_rate : 0);
+  }
+  copy_many("cudaMemcpyBatchAsync", batch.copies, cost, &Operations::batch);
+}
+
+void SimStream::copy_strided(const StridedCopy& c) {
+  copy_many("cudaMemcpy2DAsync", c.copies(), profile_.copy_call, &Operations::strided);
+}
+
+void SimStream::copy_many(const char* name, const std::vector<Copy>& copies, double call_cost,
+                          Operation (Operations::*operation)(const std::vector<Copy>&) const) {
   const auto same_way = [&](const Copy& c) {
     return c.direction == copies.front().direction && !sim_.data.memory.pageable(c);
   };
   if (copies.empty() || !std::ranges::all_of(copies, same_way)) {
-    throw DeviceError("copying a batch",
-                      "the simulated device supports only batches of pinned memory in one direction");
+    throw DeviceError(name, "the simulated device supports only copies of pinned memory, all in one direction");
   }
-  const RecordedCall recorded(sim_.recorder.get(), "cudaMemcpyBatchAsync");
+  const RecordedCall recorded(sim_.recorder.get(), name);
   Call call = call_of(copies.front());
-  for (const Copy& c : copies.subspan(1)) call.bytes += c.bytes;
-  submit([all = std::vector<Copy>(copies.begin(), copies.end())](const Operations& o) { return o.batch(all); },
-         profile_.copy_call, std::move(call));
+  for (const Copy& c : std::span(copies).subspan(1)) call.bytes += c.bytes;
+  submit([copies, operation](const Operations& o) { return (o.*operation)(copies); }, call_cost, std::move(call));
 }
 
 void SimStream::copy_blocking(const Copy& c) {

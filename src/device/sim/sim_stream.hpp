@@ -87,7 +87,8 @@ class SimStream : public StreamImpl {
   ~SimStream() override;
 
   void copy(const Copy& copy) override;
-  void copy_batch(std::span<const Copy> copies) override;
+  void copy_batch(const CopyBatch& batch) override;
+  void copy_strided(const StridedCopy& copy) override;
   void fill(const DeviceView& range, std::byte value) override;
   void launch(const Kernel& kernel) override;
   void prefetch(const HostView& managed, Direction direction) override;
@@ -113,6 +114,9 @@ class SimStream : public StreamImpl {
  private:
   /// Enqueues the operation, or adds it to the graph during a capture. `call_cost` is the call's host time in seconds.
   void submit(Recipe recipe, double call_cost, Call call);
+  /// Submits copies of page-locked memory, all in one direction, as one operation. `name`: CUDA function for messages.
+  void copy_many(const char* name, const std::vector<Copy>& copies, double call_cost,
+                 Operation (Operations::*operation)(const std::vector<Copy>&) const);
   /// Enqueues the operation after the stream's last one, following the rules of the legacy default stream.
   OperationPtr enqueue(Operation operation, double call_cost, Call call);
   /// Like enqueue(), but later work in the stream does not wait for the operation.
