@@ -15,6 +15,7 @@
   X(latency)                   \
   X(alloc)                     \
   X(staging)                   \
+  X(scatter)                   \
   X(callback)                  \
   X(smem)                      \
   X(dynpar)

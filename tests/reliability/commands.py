@@ -16,6 +16,7 @@ SCENARIOS = {
     "latency": (),
     "alloc": (),
     "staging": ("--size", "64K", "--threads", "1,2", "--slot", "4K"),
+    "scatter": ("--size", "64K", "--piece", "8K", "--way", "calls,batch,kernel,staged"),
     "callback": ("--size", "64K", "--chunks", "4", "--consumers", "2"),
     "smem": (),
     "dynpar": (),

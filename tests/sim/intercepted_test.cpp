@@ -160,6 +160,8 @@ TEST(InterceptedScenarios, MeasureTheSame) {
       {"latency", "--op", "copy,launch,graph,wait,event-wait"},
       {"alloc", "--size", "2M"},
       {"staging", "--size", "1M", "--threads", "2", "--method", "all", "--crew", "all"},
+      {"scatter", "--size", "1M", "--way", "calls,graph,batch,kernel,staged,packed"},
+      {"scatter", "--size", "1M", "--way", "strided", "--layout", "strided"},
       {"async", "--size", "1M"},
       {"dynpar", "--task", "children", "--children", "16"},
   };

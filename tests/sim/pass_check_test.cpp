@@ -340,6 +340,8 @@ const char* const kMoving[] = {
     "staging --size 256K --slot 64K --threads 1,3",
     "staging --size 256K --slot 64K --threads 3 --method threads --crew one-stream,together --stores streaming",
     "staging --size 256K --slot 64K --threads 3 --method register-chunks",
+    "scatter --size 256K --piece 4K --way calls,batch",
+    "scatter --size 256K --piece 4K --way kernel,staged,packed --threads 2 --list resident",  // no kernel reads it here
     "callback --size 64K --chunks 4 --work 2",
     "overlap --size 64K --chunks 4 --work 2 --strategy streams,engines,double-buffer,batch,zero-copy,serial",
     "overlap --size 64K --chunks 4 --work 2 --kernel vector-add --rounds 2 --strategy streams,engines",

@@ -1,0 +1,31 @@
+// Host side of the piece copy kernels: what they cost on a simulated device.
+#include "kernels/pieces.hpp"
+
+#include <algorithm>
+
+namespace xferbench::kernels {
+
+PieceCopy::PieceCopy(PieceEngine engine, std::shared_ptr<const std::vector<Copy>> copies, std::span<const Copy> part,
+                     const ListedPiece* list, unsigned blocks)
+    : engine_(engine), all_(std::move(copies)), part_(part), list_(list), blocks_(blocks), cost_{.blocks = blocks} {
+  std::size_t bytes = 0;
+  for (const Copy& copy : part_) {
+    bytes += copy.bytes;
+    largest_ = std::max(largest_, copy.bytes);
+  }
+  switch (part_.front().direction) {
+    case Direction::h2d: cost_.h2d_bytes = bytes; break;
+    case Direction::d2h: cost_.d2h_bytes = bytes; break;
+    case Direction::p2p:
+    case Direction::d2d: cost_.bytes = 2 * bytes; break;
+  }
+}
+
+KernelCost BusyKernel::cost() const {
+  constexpr unsigned kBlocksPerMultiprocessor = 4;
+  if (bound_ == Bound::memory) return {.bytes = 2 * memory_.size() * rounds_};
+  const double threads = static_cast<double>(multiprocessors_) * kBlocksPerMultiprocessor * kThreads;
+  return {.fma = threads * rounds_ * kStep};
+}
+
+}  // namespace xferbench::kernels

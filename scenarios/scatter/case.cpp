@@ -1,0 +1,168 @@
+#include "scenarios/scatter/case.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "core/units.hpp"
+#include "scenarios/common/transfer.hpp"
+
+namespace xferbench {
+
+namespace {
+
+constexpr const char* kScatterBothWays = "bidirectional";
+constexpr std::size_t kAligned = 256;  // places are at multiples of this number, unless --align asks for less
+
+/// Returns the bytes from one place to the next.
+std::size_t pitch_of(const ScatterCase& c, const Layout& layout) {
+  const std::size_t usual = layout.kind == Layout::Kind::strided ? 2 * c.piece : c.piece;
+  return c.pitch != 0 ? c.pitch : usual;
+}
+
+/// Whether the places of this side are in order and at an even distance, as cudaMemcpy2DAsync needs them.
+bool is_even(const Layout& layout) {
+  return layout.kind == Layout::Kind::contiguous || layout.kind == Layout::Kind::strided;
+}
+
+}  // namespace
+
+ScatterCase scatter_case(const Case& c) {
+  ScatterCase s{.dir = c.word("dir"), .directions = {Direction::h2d, Direction::d2h}, .size = c.count("size")};
+  if (s.dir != kScatterBothWays) s.directions = {c.one_of<Direction>("dir", kDirections)};
+  s.piece = c.has("piece") ? c.count("piece") : (s.size + c.count("pieces") - 1) / c.count("pieces");
+  const auto layout = [&c](const char* side) { return parse_layout(c.word(c.has(side) ? side : "layout")); };
+  s.host = layout("host-layout");
+  s.gpu = layout("gpu-layout");
+  s.pitch = c.count_or("pitch", 0);
+  s.align = c.count_or("align", 0);
+  s.way = c.one_of<ScatterWay>("way", kScatterWays);
+  s.merge = c.is("merge", "yes");
+  s.streams = c.count_or("streams", 1);
+  s.chunks = c.count_or("chunks", 1);
+  s.threads = c.count_or("threads", 1);
+  if (c.has("host")) s.memory = host_memory(c.word("host"));
+  if (c.has("blocks")) s.blocks = static_cast<unsigned>(c.count("blocks"));
+  if (c.has("list")) s.list = c.one_of<PieceList>("list", kPieceLists);
+  if (c.has("source-order")) s.order = c.one_of<SourceOrder>("source-order", kSourceOrders);
+  s.beside_kernels = c.is("prefer-overlap", "yes");
+  s.beside = c.one_of<Beside>("beside", kBeside);
+  return s;
+}
+
+Places ScatterCase::places(bool on_host) const {
+  const Layout& layout = on_host ? *host : *gpu;
+  // The two sides are shifted by different amounts, so that their addresses differ in the bits below `align`, too.
+  const std::size_t shift = align == 0 ? 0 : on_host ? align : 2 * align;
+  return places_of(layout, pieces(), piece, pitch_of(*this, layout), shift, on_host ? 1 : 2);
+}
+
+std::vector<Axis> scatter_axes() {
+  constexpr double kMostPieces = 1'000'000;
+  const Axis layout{.kind = AxisKind::text, .example = "runs:16"};
+  const auto side = [&layout](const char* name, const char* help) {
+    Axis axis = layout;
+    axis.name = name;
+    axis.help = help;
+    return axis;
+  };
+  Axis both = side("layout",
+                   "order of the pieces on both sides: contiguous, strided, shuffled or runs:N, which is runs "
+                   "of N neighbours in random order");
+  both.defaults = "shuffled";
+  const auto yes = [](const char* name, const char* help) {
+    return choice_axis(name, {"yes"}, {.implicit_value = "yes", .help = help});
+  };
+  const std::vector<std::string> by_kernel{"kernel", "bulk", "staged", "packed"};
+  return {
+      choice_axis("dir", {"h2d", "d2h", "d2d", kScatterBothWays},
+                  {.defaults = "h2d,d2h", .help = "direction; bidirectional: H2D and D2H at once"}),
+      only_with(
+          "dir", {"h2d", "d2h", kScatterBothWays},
+          choice_axis("host", {"pinned", "pageable"},
+                      {.defaults = "pinned", .help = "host memory of the pieces; pageable: with calls and packed"})),
+      size_axis("size", {.defaults = "64M", .help = "bytes of all pieces together, for each direction"}),
+      size_axis("piece", {.defaults = "16K", .help = "bytes of a piece"}),
+      {.name = "pieces",
+       .help = "number of equal pieces, in place of --piece",
+       .max = kMostPieces,
+       .alternative_to = "piece"},
+      both,
+      side("host-layout", "layout in host memory, in place of --layout; with --dir d2d of the source"),
+      side("gpu-layout", "layout in GPU memory, in place of --layout; with --dir d2d of the destination"),
+      size_axis("pitch",
+                {.help = "bytes from one place to the next; default: twice the piece if strided, else no gap"}),
+      {.name = "align", .help = "power of two: addresses are multiples of it, and of nothing larger", .max = kAligned},
+      choice_axis("way", words(kScatterWays),
+                  {.defaults = "calls,batch,kernel,staged",
+                   .help = "what moves the pieces; staged: whole copies, and a kernel that spreads or packs them"}),
+      yes("merge", "join pieces that are neighbours on both sides before they are moved"),
+      only_with("way", {"calls"},
+                {.name = "streams", .defaults = "1", .help = "streams that share the calls", .max = 64}),
+      only_with("way", {"staged"},
+                {.name = "chunks",
+                 .defaults = "5",
+                 .help = "whole copies per pass, each half as large as the one before",
+                 .max = 64}),
+      only_with("way", {"packed"},
+                {.name = "threads", .defaults = "8", .help = "CPU threads that pack or unpack", .max = 256}),
+      only_with("way", by_kernel,
+                {.name = "blocks", .help = "thread blocks of the kernel; default: the best of a sweep", .max = 1024}),
+      only_with(
+          "way", by_kernel,
+          choice_axis("list", words(kPieceLists),
+                      {.defaults = "copied",
+                       .help = "where the kernel finds the list of pieces: copied to the GPU in each pass, mapped "
+                               "host memory, or resident on the GPU"})),
+      only_with("way", {"batch"},
+                choice_axis("source-order", words(kSourceOrders),
+                            {.defaults = "stream", .help = "when the driver may read the sources"})),
+      only_with("way", {"batch"}, yes("prefer-overlap", "ask the driver to overlap the batch with kernels")),
+      choice_axis(
+          "beside", words(kBeside),
+          {.defaults = "none", .help = "a kernel that fills the GPU meanwhile and uses its memory or computes"}),
+  };
+}
+
+std::optional<SkipReason> reason_against(const ScatterCase& c, const Capabilities* can) {
+  if (!c.host || !c.gpu) {
+    return SkipReason::impossible("a layout is one of contiguous, strided, shuffled and runs:N, such as runs:16");
+  }
+  if (c.piece > c.size) return SkipReason::impossible("--piece is larger than --size");
+  if (c.pitch != 0 && c.pitch < c.piece) return SkipReason::impossible("--pitch is smaller than a piece");
+  if (c.align != 0 && !std::has_single_bit(c.align)) return SkipReason::impossible("--align is not a power of two");
+  if (c.way == ScatterWay::strided && !(is_even(*c.host) && is_even(*c.gpu))) {
+    return SkipReason::meaningless("strided needs the layout strided or contiguous on both sides");
+  }
+  if (c.way == ScatterWay::strided && c.size % c.piece != 0) {
+    return SkipReason::impossible("strided needs pieces of equal size; choose a --size that is a multiple of --piece");
+  }
+  if ((c.way == ScatterWay::staged || c.way == ScatterWay::packed) && c.inside_gpu()) {
+    return SkipReason::meaningless("staged and packed are for copies over the link");
+  }
+  if (c.way == ScatterWay::staged && c.host->kind != Layout::Kind::contiguous && pitch_of(c, *c.host) != c.piece) {
+    return SkipReason::meaningless(
+        "staged needs pieces that fill host memory without gaps; with gaps, kernel and packed are fast");
+  }
+  if (c.memory == HostMemory::pageable && c.way != ScatterWay::calls && c.way != ScatterWay::packed) {
+    return SkipReason::meaningless("pageable memory can be moved by calls and packed only");
+  }
+  constexpr std::size_t kBulkUnit = 16;
+  const auto suits_bulk = [](std::size_t bytes) { return bytes % kBulkUnit == 0; };
+  if (c.way == ScatterWay::bulk &&
+      !(suits_bulk(c.piece) && suits_bulk(c.size) && suits_bulk(c.pitch) && suits_bulk(c.align))) {
+    return SkipReason::impossible("bulk copies need pieces, places and sizes that are multiples of 16 bytes");
+  }
+  if (can == nullptr) return std::nullopt;
+  constexpr unsigned kHopper = 90;
+  if (c.way == ScatterWay::bulk && can->multiprocessor.compute_capability < kHopper && !can->environment.simulated()) {
+    return SkipReason::unavailable("bulk copies need a GPU of compute capability 9.0 or higher");
+  }
+  if (c.way == ScatterWay::batch && !can->batch_copies) {
+    return SkipReason::unavailable("cudaMemcpyBatchAsync needs CUDA 12.8 or newer, in the driver and in this build");
+  }
+  return std::nullopt;
+}
+
+}  // namespace xferbench

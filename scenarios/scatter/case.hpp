@@ -1,0 +1,84 @@
+// The cases of scenario scatter: axes, parsing, and which combinations are legal.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/axis.hpp"
+#include "device/types.hpp"
+#include "run/scenario.hpp"
+#include "scenarios/scatter/pieces.hpp"
+
+namespace xferbench {
+
+/// How the pieces are moved.
+enum class ScatterWay {
+  calls,    ///< one cudaMemcpyAsync for each piece
+  graph,    ///< the same calls, captured in a graph
+  batch,    ///< one cudaMemcpyBatchAsync
+  strided,  ///< one cudaMemcpy2DAsync, for pieces at an even distance
+  kernel,   ///< a kernel whose threads read and write all pieces
+  bulk,     ///< a kernel that moves all pieces by bulk copies (TMA)
+  staged,   ///< whole copies between the host and a buffer on the GPU, and a kernel that spreads or packs the pieces
+  packed,   ///< CPU threads pack the pieces into pinned slots or unpack them; then as staged
+};
+inline constexpr std::array<std::string_view, 8> kScatterWays{"calls",  "graph", "batch",  "strided",
+                                                              "kernel", "bulk",  "staged", "packed"};
+
+/// Where a kernel finds its list of pieces.
+enum class PieceList {
+  copied,    ///< in GPU memory; each pass first copies it there
+  mapped,    ///< in page-locked host memory, which the kernel reads
+  resident,  ///< in GPU memory since before the first pass, as for a list that never changes
+};
+inline constexpr std::array<std::string_view, 3> kPieceLists{"copied", "mapped", "resident"};
+inline constexpr std::array<std::string_view, 3> kSourceOrders{"stream", "during-call", "any"};
+
+/// A kernel that fills the GPU while pieces move.
+enum class Beside { none, memory, compute };
+inline constexpr std::array<std::string_view, 3> kBeside{"none", "memory", "compute"};
+
+struct ScatterCase {
+  std::string dir;
+  std::vector<Direction> directions;  ///< two directions: both at once, each with a payload of its own
+  std::size_t size = 0;               ///< bytes of all pieces of one direction
+  std::size_t piece = 0;              ///< bytes of a piece; the last one may be shorter
+  std::optional<Layout> host;         ///< layout in host memory, for d2d of the source; nothing if its word is unknown
+  std::optional<Layout> gpu;          ///< layout in GPU memory, for d2d of the destination
+  std::size_t pitch = 0;              ///< bytes from one place to the next; 0: the layout's default
+  std::size_t align = 0;              ///< greatest power of two that divides all addresses; 0: at least 256
+  ScatterWay way = ScatterWay::calls;
+  bool merge = false;                      ///< join pieces that are neighbours on both sides
+  std::size_t streams = 1;                 ///< ScatterWay::calls: number of streams that share the calls
+  std::size_t chunks = 1;                  ///< ScatterWay::staged: number of whole copies
+  std::size_t threads = 1;                 ///< ScatterWay::packed: number of CPU threads
+  HostMemory memory = HostMemory::pinned;  ///< kind of the host memory that holds the pieces
+  std::optional<unsigned> blocks;          ///< thread blocks of the kernel; nothing: the default of the way
+  PieceList list = PieceList::copied;
+  SourceOrder order = SourceOrder::stream;
+  bool beside_kernels = false;  ///< ScatterWay::batch: whether the batch asks for overlap with kernels
+  Beside beside = Beside::none;
+
+  [[nodiscard]] bool by_kernel() const {
+    return way == ScatterWay::kernel || way == ScatterWay::bulk || way == ScatterWay::staged ||
+           way == ScatterWay::packed;
+  }
+  [[nodiscard]] bool inside_gpu() const { return directions.front() == Direction::d2d; }
+  [[nodiscard]] std::size_t pieces() const { return (size + piece - 1) / piece; }
+  /// Returns the places of the pieces on one side. `on_host`: the host side or, for d2d, the source.
+  [[nodiscard]] Places places(bool on_host) const;
+  /// Bytes of all directions together.
+  [[nodiscard]] std::size_t bytes() const { return directions.size() * size; }
+};
+ScatterCase scatter_case(const Case& c);
+
+std::vector<Axis> scatter_axes();
+
+/// Returns why the case cannot run; nothing if it can. With null capabilities, only reasons that hold on every device.
+std::optional<SkipReason> reason_against(const ScatterCase& c, const Capabilities* can);
+
+}  // namespace xferbench

@@ -1,0 +1,127 @@
+#include "scenarios/scatter/movement.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "measure/pattern.hpp"
+
+namespace xferbench {
+
+namespace {
+
+constexpr std::size_t kBusyBytes = std::size_t{512} << 20;  // many times the size of L2
+
+}  // namespace
+
+ScatterMovement::ScatterMovement(const ScatterCase& c, const RunContext& bench)
+    : device_(bench.device), machine_(bench.machine), kind_(c.beside) {
+  for (const Direction direction : c.directions) {
+    payloads_.push_back(std::make_unique<ScatteredPayload>(device_, c, direction, bench.seed + payloads_.size()));
+    std::vector<Copy> copies = payloads_.back()->copies();
+    if (c.merge) copies = merged(std::move(copies));
+    copies_ = copies.size();
+    movers_.push_back(make_piece_mover(device_, c, std::move(copies)));
+    whole_.push_back(device_.make_stream(StreamKind::nonblocking));
+  }
+}
+
+void ScatterMovement::prepare() {
+  for (const auto& payload : payloads_) payload->prepare();
+}
+
+void ScatterMovement::verify(const Region& region) {
+  for (const auto& payload : payloads_) payload->poison();
+  run_once(machine_, region);
+  check("pieces");
+}
+
+void ScatterMovement::check(std::string_view what) {
+  for (const auto& payload : payloads_) payload->check(what);
+}
+
+std::vector<StreamView> ScatterMovement::streams() const {
+  std::vector<StreamView> all;
+  for (const auto& mover : movers_) {
+    for (const StreamView stream : mover->streams()) all.push_back(stream);
+  }
+  return all;
+}
+
+std::size_t ScatterMovement::operations() const {
+  std::size_t most = 0;
+  for (const auto& mover : movers_) most = std::max(most, mover->operations());
+  return most;
+}
+
+void ScatterMovement::submit() {
+  // D2H first: the list of its pieces goes to the GPU, and would wait there behind the pieces of H2D.
+  for (auto mover = movers_.rbegin(); mover != movers_.rend(); ++mover) (*mover)->submit();
+}
+
+Region ScatterMovement::pieces() {
+  const std::vector<StreamView> all = streams();
+  Region region = stepped_region("scatter", {{.name = "submit"}, {.name = "cpu"}}, [this, all](LapTimer& laps) {
+    const HostRuntime& host = device_.host();
+    const double begun = host.cpu_now();
+    submit();
+    laps.lap(0);
+    double cpu = host.cpu_now() - begun;
+    for (const auto& mover : movers_) cpu += mover->helpers_cpu_seconds();
+    laps.add(1, cpu);
+    for (const StreamView stream : all) stream.synchronize();
+  });
+  region.check = [this] { check("its output"); };
+  return region;
+}
+
+Region ScatterMovement::whole() {
+  return {.name = "whole-copy", .clock = Clock::host, .submit = [this] {
+            for (std::size_t i = 0; i < payloads_.size(); ++i) whole_[i].copy(payloads_[i]->whole());
+            for (const Stream& stream : whole_) stream.synchronize();
+          }};
+}
+
+Region ScatterMovement::on_gpu() {
+  Region region{.name = "on-gpu", .clock = Clock::event_gated, .streams = streams(), .submit = [this] { submit(); }};
+  region.operations = operations();
+  region.warmed_by_another = true;
+  region.check = [this] { check("its output"); };
+  return region;
+}
+
+void ScatterMovement::make_busy(const RunContext& bench, double seconds) {
+  const auto multiprocessors = static_cast<unsigned>(device_.capabilities().environment.gpu.multiprocessors);
+  const auto bound =
+      kind_ == Beside::memory ? kernels::BusyKernel::Bound::memory : kernels::BusyKernel::Bound::arithmetic;
+  busy_memory_ = device_.allocate_device(kBusyBytes);
+  device_.fill_and_wait(busy_memory_, std::byte{0});
+  busy_stream_ = device_.make_stream(StreamKind::nonblocking);
+  constexpr unsigned kProbe = 16;
+  const std::span<std::byte> memory(busy_memory_.data, busy_memory_.bytes);
+  busy_.emplace(bound, memory, kProbe, multiprocessors);
+  device_.preload(*busy_);
+  const double probe = sample_few(bench, std::vector{busy()}, 3).front().elapsed.median;
+  if (probe <= 0) return;
+  busy_.emplace(bound, memory, static_cast<unsigned>(std::ceil(kProbe * seconds / probe)), multiprocessors);
+}
+
+Region ScatterMovement::busy() {
+  return {
+      .name = "kernel-alone", .streams = {busy_stream_}, .submit = [this] { busy_stream_.launch(*busy_); }, .batch = 1};
+}
+
+Region ScatterMovement::beside() {
+  Region region{.name = "kernel-and-pieces", .streams = streams()};  // not gated, so that the kernel begins first
+  region.streams.insert(region.streams.begin(), busy_stream_);
+  region.operations = kPassesBeside * operations();
+  region.per_stream = true;
+  region.batch = 1;
+  region.submit = [this] {
+    busy_stream_.launch(*busy_);
+    for (unsigned pass = 0; pass < kPassesBeside; ++pass) submit();
+  };
+  region.check = [this] { check("its output"); };
+  return region;
+}
+
+}  // namespace xferbench

@@ -1,0 +1,64 @@
+// The timed regions of one case of scenario scatter, and their verification.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "kernels/pieces.hpp"
+#include "measure/region.hpp"
+#include "scenarios/scatter/payload.hpp"
+#include "scenarios/scatter/ways.hpp"
+
+namespace xferbench {
+
+/// Number of passes that follow each other beside the kernel, so that one slow start does not decide.
+inline constexpr unsigned kPassesBeside = 4;
+
+class ScatterMovement {
+ public:
+  ScatterMovement(const ScatterCase& c, const RunContext& bench);
+
+  void prepare();
+  /// Runs one pass on poisoned memory. Throws VerificationError if a byte is wrong.
+  void verify(const Region& region);
+
+  /// The pieces, timed by the host's clock until they have arrived; its parts are the time in the
+  /// calls and the CPU seconds of all threads until then.
+  [[nodiscard]] Region pieces();
+  /// One contiguous copy of as many bytes in each direction, timed likewise: the limit.
+  [[nodiscard]] Region whole();
+  /// The pieces, timed by events.
+  [[nodiscard]] Region on_gpu();
+  /// Makes the kernel that fills the GPU for `seconds` or longer. Call it before busy() and beside().
+  void make_busy(const RunContext& bench, double seconds);
+  /// The kernel alone.
+  [[nodiscard]] Region busy();
+  /// The kernel, and kPassesBeside passes of the pieces beside it. Its streams' times are the end of the kernel, then
+  /// of each stream of the pieces.
+  [[nodiscard]] Region beside();
+
+  [[nodiscard]] unsigned multiprocessors() const { return movers_.front()->multiprocessors(); }
+  /// Number of copies that the way makes of the pieces of one direction, after merging.
+  [[nodiscard]] std::size_t copies() const { return copies_; }
+
+ private:
+  [[nodiscard]] std::vector<StreamView> streams() const;
+  [[nodiscard]] std::size_t operations() const;
+  void submit();
+  void check(std::string_view what);
+
+  Device& device_;
+  Machine& machine_;
+  Beside kind_;
+  std::vector<std::unique_ptr<ScatteredPayload>> payloads_;
+  std::vector<std::unique_ptr<PieceMover>> movers_;
+  std::vector<Stream> whole_;  // one for each direction
+  std::size_t copies_ = 0;
+  DeviceBuffer busy_memory_;
+  Stream busy_stream_;
+  std::optional<kernels::BusyKernel> busy_;
+};
+
+}  // namespace xferbench

@@ -1,0 +1,60 @@
+// Where the pieces of a scattered payload lie, and how lists of copies are joined and grouped. Pure functions.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "device/types.hpp"
+
+namespace xferbench {
+
+/// The order of pieces in memory.
+struct Layout {
+  enum class Kind {
+    contiguous,  ///< one behind the other, without gaps
+    strided,     ///< in order, at an even distance
+    shuffled,    ///< in random order
+    runs,        ///< runs of `run` neighbours, in random order
+  };
+  Kind kind = Kind::shuffled;
+  std::size_t run = 1;
+};
+
+/// Parses "contiguous", "strided", "shuffled" or "runs:N"; nothing for another word.
+std::optional<Layout> parse_layout(std::string_view word);
+
+/// The places of all pieces in one buffer.
+struct Places {
+  std::vector<std::size_t> offsets;  ///< byte offset of each piece
+  std::size_t bytes = 0;             ///< size of the buffer, with a margin before the first place and after the last
+};
+
+/// Returns the places of `count` pieces of at most `piece` bytes. `pitch`: bytes from one place to the next or, with
+/// runs, from the end of a run to the next in addition to its pieces; at least `piece`. `shift`: added to all offsets.
+Places places_of(const Layout& layout, std::size_t count, std::size_t piece, std::size_t pitch, std::size_t shift,
+                 std::uint64_t seed);
+
+/// Sorts the copies by source and joins those that are neighbours on both sides.
+std::vector<Copy> merged(std::vector<Copy> copies);
+
+/// Consecutive copies of a list whose host ranges follow each other without gaps, so that one copy moves them all.
+struct HostSpan {
+  std::size_t first = 0;   ///< index of the first copy
+  std::size_t count = 0;   ///< number of copies
+  std::size_t offset = 0;  ///< bytes of all copies before it in the list
+  std::size_t bytes = 0;
+};
+
+/// Sorts the copies by host address and groups them into spans. A new span begins where host memory has a gap, and
+/// where the bytes before it reach one of `borders`, which ascend.
+std::vector<HostSpan> host_spans(std::vector<Copy>& copies, bool source_on_host, std::span<const std::size_t> borders);
+
+/// Returns the offsets that divide `bytes` into `chunks` chunks, of which each is half as large as the previous one and
+/// the last two are equal: work that follows the last chunk is then short. `reversed`: each is twice as large instead.
+std::vector<std::size_t> halving_borders(std::size_t bytes, std::size_t chunks, bool reversed);
+
+}  // namespace xferbench

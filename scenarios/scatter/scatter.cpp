@@ -1,0 +1,189 @@
+// scatter: data in many separate pieces between host and GPU: which way is the fastest for which size and number of
+// pieces, how close it comes to one whole copy, and what it costs the host, the multiprocessors and a kernel beside it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/units.hpp"
+#include "measure/statistics.hpp"
+#include "model/bounds.hpp"
+#include "run/finding_text.hpp"
+#include "run/findings.hpp"
+#include "run/scenario.hpp"
+#include "scenarios/scatter/movement.hpp"
+
+namespace xferbench {
+
+namespace {
+
+constexpr double kMargin = 1.3;  // the kernel beside takes at least this many times as long as the passes need alone
+
+/// Returns the time of one stream, or of the last of several, one sample for each pass.
+Measurement ends_of(const Series& series, std::string name, std::size_t first, std::size_t count) {
+  std::vector<double> samples;
+  for (const std::vector<double>& times : series.stream_times) {
+    samples.push_back(*std::max_element(times.begin() + static_cast<std::ptrdiff_t>(first),
+                                        times.begin() + static_cast<std::ptrdiff_t>(first + count)));
+  }
+  return series_of_same_passes(series, std::move(name), std::move(samples));
+}
+
+std::vector<MetricDeclaration> scatter_metrics() {
+  using namespace declaring;
+  return {
+      measured("scatter", "time from the first call until all pieces have arrived, by the host's clock")
+          .as_headline()
+          .column("time to result", {interval}),
+      derived("bandwidth", "GB/s", higher, "bytes of all pieces over that time").column("GB/s"),
+      derived("limit", "GB/s", higher, "bandwidth of one contiguous copy of as many bytes, sampled interleaved")
+          .column("limit GB/s"),
+      derived("of_limit", "1", higher, "bandwidth over that of the contiguous copy").column("% of limit", percent),
+      measured("submit", "host time in the calls of a pass").column("submit time"),
+      derived_time("submit_per_piece", "host time in the calls, for each piece").column("per piece"),
+      derived("pieces_moved", "copies", lower, "pieces of one direction after merging").column("copies"),
+      derived("occupied_multiprocessors", "multiprocessors", lower, "multiprocessors that the way's kernels occupy")
+          .column("SMs"),
+      measured("cpu", "CPU time of all threads until the last call of a pass has returned"),
+      measured("on-gpu",
+               "time on the GPU from the first to the last operation; without a gate where the calls do not "
+               "fit behind one, and the calls then are part of it"),
+      derived("kernel_loss", "1", lower, "with --beside: by how much longer the kernel takes beside the pieces")
+          .column("kernel loss", percent),
+      derived("beside_bandwidth", "GB/s", higher, "with --beside: bandwidth of the pieces while the kernel runs")
+          .column("beside GB/s"),
+      label("pieces_begin", "with --beside: whether the pieces moved while the kernel ran, or waited for its end"),
+      measured("whole-copy", "time of the contiguous copy"),
+      measured("kernel-alone", "with --beside: time of the kernel alone"),
+      measured("kernel-and-pieces", "with --beside: time until the kernel and all passes beside it have ended"),
+      measured("kernel-beside", "with --beside: time of the kernel beside the pieces"),
+      measured("pieces-beside", "with --beside: time until the last of four passes has ended"),
+  };
+}
+
+class Scatter final : public ScenarioOf<scatter_case> {
+ public:
+  Scatter()
+      : ScenarioOf({.name = "scatter",
+                    .summary = "data in many separate pieces: calls, batches, kernels and staging against one copy",
+                    .axes = scatter_axes(),
+                    .metrics = scatter_metrics(),
+                    .heat_maps = {{.rows = "way", .columns = "piece", .metric = "of_limit"}},
+                    .charts = {{.x = "piece", .y = "bandwidth", .panels = {"dir"}, .lines = {"way"}, .limit = "limit"}},
+                    .answer = {.best = "bandwidth",
+                               .text = "{bandwidth}, {of_limit} of one contiguous copy",
+                               .each = {"dir", "piece", "beside"},
+                               .ranks_ways = true},
+                    .work_axes = {"dir", "size", "piece", "pieces", "layout", "host-layout", "gpu-layout", "pitch",
+                                  "align", "beside"}}) {}
+
+  [[nodiscard]] std::optional<SkipReason> reason_to_skip(const ScatterCase& c, const Capabilities* can) const override {
+    return reason_against(c, can);
+  }
+  [[nodiscard]] MemoryNeeds memory_needs(const ScatterCase& c) const override { return needs_of(c); }
+  [[nodiscard]] DataPath data_path(const Case& c) const override {
+    return scatter_case(c).inside_gpu() ? DataPath::gpu : DataPath::link;
+  }
+
+  void measure(const ScatterCase& c, const RunContext& bench, Result& result) const override {
+    ScatterMovement movement(c, bench);
+    if (bench.needs_data()) movement.prepare();
+    std::vector<Region> regions{movement.pieces(), movement.whole(), movement.on_gpu()};
+    if (bench.verify) movement.verify(regions.front());
+    if (c.beside != Beside::none) {
+      const double alone = sample_few(bench, {regions.front()}, 3).front().elapsed.median;
+      movement.make_busy(bench, kMargin * kPassesBeside * alone);
+      regions.push_back(movement.busy());
+      regions.push_back(movement.beside());
+    }
+    const std::vector<Series> series = bench.sample(regions);
+    add_measurements(series, result);
+    if (all_sampled(series)) {
+      derive(c, movement, result);
+      if (c.beside != Beside::none) derive_beside(c, series[4], result);
+    }
+    if (bench.verifies_again()) movement.verify(regions.front());
+  }
+
+  [[nodiscard]] std::vector<Finding> conclude(std::span<const Result* const> results) const override;
+
+ private:
+  static void derive(const ScatterCase& c, const ScatterMovement& movement, Result& result) {
+    const double time = result.median("scatter");
+    const double whole = result.median("whole-copy");
+    result.add("bandwidth", gigabytes_per_second(c.bytes(), time), "GB/s");
+    result.add("limit", gigabytes_per_second(c.bytes(), whole), "GB/s");
+    result.add("of_limit", model::share_of_limit(whole, time), "1");
+    const auto pieces = static_cast<double>(c.directions.size() * movement.copies());
+    result.add("submit_per_piece", result.median("submit") / pieces, "s");
+    result.add("pieces_moved", static_cast<double>(movement.copies()), "copies");
+    result.add("occupied_multiprocessors", movement.multiprocessors(), "multiprocessors");
+  }
+
+  static void derive_beside(const ScatterCase& c, const Series& beside, Result& result) {
+    if (beside.stream_times.empty()) return;
+    const std::size_t streams = beside.stream_times.front().size();
+    Measurement kernel = ends_of(beside, "kernel-beside", 0, 1);
+    Measurement pieces = ends_of(beside, "pieces-beside", 1, streams - 1);
+    const double alone = result.median("kernel-alone");
+    result.add("kernel_loss", kernel.median / alone - 1, "1");
+    result.add("beside_bandwidth", gigabytes_per_second(kPassesBeside * c.bytes(), pieces.median), "GB/s");
+    // Passes that had waited would all run after the kernel's end.
+    const bool waited = pieces.median - kernel.median > (kPassesBeside - 1) * result.median("on-gpu");
+    result.labels.push_back({"pieces_begin", waited ? "after the kernel" : "beside the kernel"});
+    result.measurements.push_back(std::move(kernel));
+    result.measurements.push_back(std::move(pieces));
+  }
+};
+
+/// Names the fastest way for each work, with its factor over calls, if calls were measured.
+std::vector<Finding> Scatter::conclude(std::span<const Result* const> results) const {
+  const std::vector<const Result*> measured = with_metric(results, "of_limit");
+  const std::vector<std::string_view>& work = descriptor().work_axes;
+  const auto is_work = [&work](std::string_view axis) { return std::ranges::find(work, axis) != work.end(); };
+  std::vector<Finding> findings;
+  for (const auto& those : grouped(measured, [&](const Result& r) { return key_of(r.config, is_work); })) {
+    if (those.size() < 2) continue;
+    for (const Result* r : those) r->needed_measurement("scatter");
+    std::vector<std::string> axes;
+    for (std::string& axis : varying_axes(those)) {
+      if (!is_work(axis)) axes.push_back(std::move(axis));
+    }
+    const ComparedResults compared = compared_results(those, axes);
+    const model::Leaders front = leaders_of(those, "scatter");
+    const Result& best = *those[front.places.front()];
+    const ScatterCase c = scatter_case(best.config);
+    const std::string piece = format_size_exact(c.piece, " ");
+    std::string text = fmt::format("{}, pieces of {}: {}: {} GB/s, {} of one contiguous copy", c.dir, piece,
+                                   ranking_text(front, compared.names, "is the fastest"),
+                                   format_significant(best.value("bandwidth")), format_percent(best.value("of_limit")));
+    const auto is_calls = [](const Result* r) {
+      const ScatterCase other = scatter_case(r->config);
+      return other.way == ScatterWay::calls && other.streams == 1;
+    };
+    if (const auto calls = std::ranges::find_if(those, is_calls); calls != those.end() && *calls != &best) {
+      text +=
+          fmt::format(", {} times as fast as calls", factor_text((*calls)->median("scatter") / best.median("scatter")));
+    }
+    findings.push_back({.kind = "winner",
+                        .labels = {{"dir", c.dir},
+                                   {"piece", piece},
+                                   {"fastest", leaders_text(front, compared.names)},
+                                   {"outcome", outcome_label(front)}},
+                        .metrics = {best.needed_metric("bandwidth"), best.needed_metric("of_limit")},
+                        .text = std::move(text),
+                        .row = true});
+  }
+  return findings;
+}
+
+}  // namespace
+
+const Scenario& scatter_scenario() {
+  static const Scatter scenario;
+  return scenario;
+}
+
+}  // namespace xferbench

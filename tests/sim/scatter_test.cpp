@@ -1,0 +1,131 @@
+// Scenario scatter: every way moves every byte to its place and none beside it, and costs what its calls cost.
+#include "sim/sim_fixture.hpp"
+
+namespace xferbench::test {
+
+namespace {
+
+class ScatterTest : public OnSim {
+ protected:
+  std::vector<Result> run(Words flags) {
+    flags.insert(flags.begin(), "scatter");
+    return OnSim::run(flags);
+  }
+  Result run_one(const Words& flags) { return run(flags).front(); }
+};
+
+TEST_F(ScatterTest, EveryWayMovesEveryByteAndLeavesTheGaps) {
+  const Words all{"--dir", "h2d,d2h,bidirectional", "--way", "calls,graph,batch,kernel,staged,packed"};
+  const Words with_gaps{"--dir", "h2d,d2h,bidirectional", "--way", "calls,graph,batch,kernel,packed"};
+  const std::vector<std::pair<Words, Words>> commands{
+      {all, {"--size", "1M", "--piece", "4K,60001"}},
+      {all, {"--size", "1000001", "--piece", "4097", "--align", "1"}},
+      {with_gaps, {"--size", "1000001", "--piece", "4097", "--align", "1", "--pitch", "5001"}},
+      {with_gaps, {"--size", "1M", "--piece", "4K", "--layout", "runs:7", "--pitch", "8K", "--merge"}},
+      {all, {"--size", "100", "--pieces", "1,100"}},
+      {all, {"--size", "1M", "--piece", "16K", "--host-layout", "contiguous", "--gpu-layout", "strided"}},
+  };
+  for (const auto& [ways, shape] : commands) {
+    Words command = ways;
+    command.insert(command.end(), shape.begin(), shape.end());
+    expect_all(run(command), Status::ok);
+  }
+  expect_all(run({"--dir", "d2d", "--way", "calls,batch,kernel,bulk", "--size", "1M", "--piece", "4K"}), Status::ok);
+  expect_all(
+      run({"--dir", "h2d,d2h,d2d", "--way", "strided,bulk", "--layout", "strided", "--size", "1M", "--piece", "4K"}),
+      Status::ok);
+  expect_all(run({"--way", "calls,packed", "--host", "pageable", "--size", "1M"}), Status::ok);
+  expect_all(run({"--way", "kernel,staged,packed", "--list", "mapped,resident", "--size", "1M"}), Status::ok);
+}
+
+TEST_F(ScatterTest, AByteInAGapIsFound) {
+  sim::SimMachine careless = machine_that({.copy = [](sim::SimStream& stream, Copy c) {
+    if (c.bytes == 4096) ++c.bytes;
+    stream.SimStream::copy(c);
+  }});
+  expect_all(
+      run_on(careless.device(), {"scatter", "--way", "calls", "--size", "64K", "--piece", "4K", "--pitch", "8K"}),
+      Status::failed, "wrong result");
+}
+
+TEST_F(ScatterTest, ASpreadOrCopyThatDoesNotWaitForItsChunkIsWrongData) {
+  sim::SimMachine hasty = machine_that({.wait = [](sim::SimStream&, EventImpl&) {}});
+  expect_all(run_on(hasty.device(), {"scatter", "--way", "staged", "--dir", "h2d,d2h", "--size", "16M"}),
+             Status::failed, "wrong result");
+  sim::SimMachine reckless = machine_that({.synchronize_event = [] {}});
+  expect_all(
+      run_on(reckless.device(), {"scatter", "--way", "packed", "--dir", "d2h", "--size", "16M", "--threads", "1"}),
+      Status::failed, "wrong result");
+}
+
+TEST_F(ScatterTest, WaysCostWhatTheirCallsAndEnginesCost) {
+  verify_ = false;  // times only: no data is moved
+  const auto& p = profile("h200");
+  const auto at = [&](const char* way) { return run_one({"--dir", "h2d", "--size", "64M", "--way", way}); };
+  constexpr double kPieces = 4096;
+  const Result batch = at("batch");
+  EXPECT_NEAR(median(batch, "submit"), p.copy_call + kPieces * (p.batch_copy_call + 16384 / p.batch_inline_rate), 1e-6)
+      << "the driver copies small sources itself";
+  const Result larger = run_one({"--dir", "h2d", "--size", "64M", "--piece", "28K", "--way", "batch"});
+  EXPECT_NEAR(metric(larger, "submit_per_piece"), p.batch_copy_call, 1e-8) << "from 28 KiB on it does not";
+  const double bytes = 64e0 * 1024 * 1024;
+  EXPECT_NEAR(median(batch, "on-gpu"), bytes / p.h2d_rate + kPieces * p.batch_copy, 10e-6);
+  EXPECT_NEAR(metric(at("calls"), "submit_per_piece"), p.copy_call, 1e-9);
+  EXPECT_LT(median(at("kernel"), "submit"), 10e-6) << "whatever the number of pieces";
+  EXPECT_GT(metric(at("staged"), "of_limit"), 0.97);
+  EXPECT_EQ(metric(at("batch"), "occupied_multiprocessors"), 0);
+  EXPECT_EQ(metric(at("kernel"), "occupied_multiprocessors"), 33);
+}
+
+TEST_F(ScatterTest, MergingLeavesOneCopyForEachRun) {
+  const Result r = run_one({"--dir", "h2d", "--size", "1M", "--piece", "4K", "--layout", "runs:16", "--merge"});
+  EXPECT_EQ(metric(r, "pieces_moved"), 16);
+}
+
+TEST_F(ScatterTest, BothWaysOverlapBecauseTheListOfD2hGoesFirst) {
+  verify_ = false;
+  const Result r = run_one({"--dir", "bidirectional", "--way", "staged"});
+  EXPECT_GT(metric(r, "of_limit"), 0.95);
+}
+
+TEST_F(ScatterTest, AKernelBesideTellsWhatItLosesAndWhetherThePiecesHadToWait) {
+  verify_ = false;
+  const auto beside = [&](const char* way) {
+    return run_one({"--dir", "h2d", "--size", "4M", "--way", way, "--beside", "compute"});
+  };
+  const Result copies = beside("batch");
+  EXPECT_EQ(copies.label("pieces_begin"), "beside the kernel");
+  EXPECT_NEAR(metric(copies, "kernel_loss"), 0, 0.01);
+  const Result kernel = beside("kernel");
+  EXPECT_EQ(kernel.label("pieces_begin"), "after the kernel") << "there is no multiprocessor left for it";
+}
+
+TEST_F(ScatterTest, WhatIsIllegalSaysWhy) {
+  const auto refused = [&](const Words& flags, std::string_view reason) {
+    try {
+      expect_all(run(flags), Status::skipped, reason);
+    } catch (const UsageError& error) {
+      EXPECT_TRUE(std::string_view(error.what()).find(reason) != std::string_view::npos) << error.what();
+    }
+  };
+  refused({"--way", "bulk", "--piece", "4100"}, "multiples of 16");
+  refused({"--way", "kernel", "--layout", "runs:x"}, "runs:16");
+  refused({"--way", "kernel", "--pitch", "1K"}, "smaller than a piece");
+  refused({"--way", "kernel", "--piece", "128M"}, "larger than --size");
+  refused({"--way", "strided", "--layout", "strided", "--piece", "60001"}, "multiple of --piece");
+  refused({"--way", "staged", "--pitch", "32K"}, "without gaps");
+  refused({"--way", "batch", "--host", "pageable"}, "calls and packed only");
+}
+
+TEST_F(ScatterTest, TheFastestWayIsNamedWithItsFactorOverCalls) {
+  verify_ = false;
+  const auto results = run({"--dir", "h2d", "--way", "calls,batch,staged"});
+  const auto findings = conclude(scenarios(), results);
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_TRUE(findings[0].text.starts_with("h2d, pieces of 16 KiB: staged is the fastest: 5")) << findings[0].text;
+  EXPECT_TRUE(findings[0].text.ends_with("times as fast as calls")) << findings[0].text;
+}
+
+}  // namespace
+
+}  // namespace xferbench::test
