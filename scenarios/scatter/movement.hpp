@@ -35,8 +35,8 @@ class ScatterMovement {
   void make_busy(const RunContext& bench, double seconds);
   /// The kernel alone.
   [[nodiscard]] Region busy();
-  /// The kernel, and kPassesBeside passes of the pieces beside it. Its streams' times are the end of the kernel, then
-  /// of each stream of the pieces.
+  /// The kernel, and kPassesBeside passes of the pieces that begin when it has filled the GPU. Its parts are the time
+  /// of the kernel and the host's time until all pieces have arrived.
   [[nodiscard]] Region beside();
 
   [[nodiscard]] unsigned multiprocessors() const { return movers_.front()->multiprocessors(); }
@@ -58,6 +58,8 @@ class ScatterMovement {
   std::size_t copies_ = 0;
   DeviceBuffer busy_memory_;
   Stream busy_stream_;
+  Event busy_begun_;
+  Event busy_ended_;
   std::optional<kernels::BusyKernel> busy_;
 };
 

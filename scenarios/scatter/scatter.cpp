@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,16 +23,6 @@ namespace xferbench {
 namespace {
 
 constexpr double kMargin = 1.3;  // the kernel beside takes at least this many times as long as the passes need alone
-
-/// Returns the time of one stream, or of the last of several, one sample for each pass.
-Measurement ends_of(const Series& series, std::string name, std::size_t first, std::size_t count) {
-  std::vector<double> samples;
-  for (const std::vector<double>& times : series.stream_times) {
-    samples.push_back(*std::max_element(times.begin() + static_cast<std::ptrdiff_t>(first),
-                                        times.begin() + static_cast<std::ptrdiff_t>(first + count)));
-  }
-  return series_of_same_passes(series, std::move(name), std::move(samples));
-}
 
 std::vector<MetricDeclaration> scatter_metrics() {
   using namespace declaring;
@@ -54,12 +47,13 @@ std::vector<MetricDeclaration> scatter_metrics() {
           .column("kernel loss", percent),
       derived("beside_bandwidth", "GB/s", higher, "with --beside: bandwidth of the pieces while the kernel runs")
           .column("beside GB/s"),
-      label("pieces_begin", "with --beside: whether the pieces moved while the kernel ran, or waited for its end"),
+      label("pieces_begin", "with --beside: whether the pieces moved while the kernel ran, or waited for its end")
+          .column("pieces move"),
       measured("whole-copy", "time of the contiguous copy"),
       measured("kernel-alone", "with --beside: time of the kernel alone"),
-      measured("kernel-and-pieces", "with --beside: time until the kernel and all passes beside it have ended"),
+      measured("kernel-and-pieces", "with --beside: time until the kernel and four passes beside it have ended"),
       measured("kernel-beside", "with --beside: time of the kernel beside the pieces"),
-      measured("pieces-beside", "with --beside: time until the last of four passes has ended"),
+      measured("pieces-beside", "with --beside: host time until the last of four passes has ended"),
   };
 }
 
@@ -70,11 +64,10 @@ class Scatter final : public ScenarioOf<scatter_case> {
                     .summary = "data in many separate pieces: calls, batches, kernels and staging against one copy",
                     .axes = scatter_axes(),
                     .metrics = scatter_metrics(),
-                    .heat_maps = {{.rows = "way", .columns = "piece", .metric = "of_limit"}},
                     .charts = {{.x = "piece", .y = "bandwidth", .panels = {"dir"}, .lines = {"way"}, .limit = "limit"}},
                     .answer = {.best = "bandwidth",
                                .text = "{bandwidth}, {of_limit} of one contiguous copy",
-                               .each = {"dir", "piece", "beside"},
+                               .each = {"dir", "piece"},
                                .ranks_ways = true},
                     .work_axes = {"dir", "size", "piece", "pieces", "layout", "host-layout", "gpu-layout", "pitch",
                                   "align", "beside"}}) {}
@@ -102,7 +95,7 @@ class Scatter final : public ScenarioOf<scatter_case> {
     add_measurements(series, result);
     if (all_sampled(series)) {
       derive(c, movement, result);
-      if (c.beside != Beside::none) derive_beside(c, series[4], result);
+      if (c.beside != Beside::none) derive_beside(c, series.back(), result);
     }
     if (bench.verifies_again()) movement.verify(regions.front());
   }
@@ -123,59 +116,78 @@ class Scatter final : public ScenarioOf<scatter_case> {
   }
 
   static void derive_beside(const ScatterCase& c, const Series& beside, Result& result) {
-    if (beside.stream_times.empty()) return;
-    const std::size_t streams = beside.stream_times.front().size();
-    Measurement kernel = ends_of(beside, "kernel-beside", 0, 1);
-    Measurement pieces = ends_of(beside, "pieces-beside", 1, streams - 1);
-    const double alone = result.median("kernel-alone");
-    result.add("kernel_loss", kernel.median / alone - 1, "1");
-    result.add("beside_bandwidth", gigabytes_per_second(kPassesBeside * c.bytes(), pieces.median), "GB/s");
-    // Passes that had waited would all run after the kernel's end.
-    const bool waited = pieces.median - kernel.median > (kPassesBeside - 1) * result.median("on-gpu");
-    result.labels.push_back({"pieces_begin", waited ? "after the kernel" : "beside the kernel"});
-    result.measurements.push_back(std::move(kernel));
-    result.measurements.push_back(std::move(pieces));
+    result.measurements.insert(result.measurements.end(), beside.parts.begin(), beside.parts.end());
+    const double kernel = result.median("kernel-beside");
+    const double pieces = result.median("pieces-beside");
+    result.add("kernel_loss", kernel / result.median("kernel-alone") - 1, "1");
+    result.add("beside_bandwidth", gigabytes_per_second(kPassesBeside * c.bytes(), pieces), "GB/s");
+    const bool waited = pieces - kernel > (kPassesBeside - 1) * result.median("scatter");
+    result.labels.push_back({"pieces_begin", waited ? "after it" : pieces < kernel ? "beside it" : "partly after it"});
   }
 };
 
-/// Names the fastest way for each work, with its factor over calls, if calls were measured.
+bool is_single_calls(const Result& result) {
+  const ScatterCase c = scatter_case(result.config);
+  return c.way == ScatterWay::calls && c.streams == 1;
+}
+
+/// Names the fastest of these results, which do the same work, with its factor over calls, if calls were measured.
+Finding fastest_of(const std::vector<const Result*>& those, const ComparedResults& compared) {
+  const model::Leaders front = leaders_of(those, "scatter");
+  const Result& best = *those[front.places.front()];
+  const ScatterCase c = scatter_case(best.config);
+  const std::string piece = format_size_exact(c.piece, " ");
+  std::string text = fmt::format("{}, pieces of {}: {}: {} GB/s, {} of one contiguous copy", c.dir, piece,
+                                 ranking_text(front, compared.names, "is the fastest"),
+                                 format_significant(best.value("bandwidth")), format_percent(best.value("of_limit")));
+  const auto calls = std::ranges::find_if(those, [](const Result* r) { return is_single_calls(*r); });
+  if (calls != those.end() && *calls != &best) {
+    const double factor = (*calls)->median("scatter") / best.median("scatter");
+    text += fmt::format(", {} times as fast as calls", factor_text(factor));
+  }
+  return {.kind = "winner",
+          .labels = {{"dir", c.dir},
+                     {"piece", piece},
+                     {"fastest", leaders_text(front, compared.names)},
+                     {"outcome", outcome_label(front)}},
+          .metrics = {best.needed_metric("bandwidth"), best.needed_metric("of_limit")},
+          .text = std::move(text),
+          .row = true};
+}
+
+/// Returns the time over the piece size of each way and direction, for the ways of which one case has each piece size.
+std::vector<Path> ways_over_pieces(std::span<const Result* const> results) {
+  std::map<Labels, Path> all;
+  for (const Result* r : results) {
+    const ScatterCase c = scatter_case(r->config);
+    const Measurement& time = r->needed_measurement("scatter");
+    const Labels labels{{"dir", c.dir}, {"way", std::string(kScatterWays[static_cast<std::size_t>(c.way)])}};
+    Path& path = all.try_emplace(labels, Path{labels, {}}).first->second;
+    path.points.push_back({static_cast<double>(c.piece), time.median, time.ci95});
+  }
+  std::vector<Path> paths;
+  for (auto& [labels, path] : all) {
+    std::set<double> sizes;
+    for (const model::TransferPoint& point : path.points) sizes.insert(point.bytes);
+    if (sizes.size() > 1 && sizes.size() == path.points.size()) paths.push_back(std::move(path));
+  }
+  return paths;
+}
+
+/// Names the fastest way for each work and, with several piece sizes, from which size on which way is faster.
 std::vector<Finding> Scatter::conclude(std::span<const Result* const> results) const {
   const std::vector<const Result*> measured = with_metric(results, "of_limit");
+  for (const Result* r : measured) r->needed_measurement("scatter");
   const std::vector<std::string_view>& work = descriptor().work_axes;
   const auto is_work = [&work](std::string_view axis) { return std::ranges::find(work, axis) != work.end(); };
   std::vector<Finding> findings;
   for (const auto& those : grouped(measured, [&](const Result& r) { return key_of(r.config, is_work); })) {
     if (those.size() < 2) continue;
-    for (const Result* r : those) r->needed_measurement("scatter");
-    std::vector<std::string> axes;
-    for (std::string& axis : varying_axes(those)) {
-      if (!is_work(axis)) axes.push_back(std::move(axis));
-    }
-    const ComparedResults compared = compared_results(those, axes);
-    const model::Leaders front = leaders_of(those, "scatter");
-    const Result& best = *those[front.places.front()];
-    const ScatterCase c = scatter_case(best.config);
-    const std::string piece = format_size_exact(c.piece, " ");
-    std::string text = fmt::format("{}, pieces of {}: {}: {} GB/s, {} of one contiguous copy", c.dir, piece,
-                                   ranking_text(front, compared.names, "is the fastest"),
-                                   format_significant(best.value("bandwidth")), format_percent(best.value("of_limit")));
-    const auto is_calls = [](const Result* r) {
-      const ScatterCase other = scatter_case(r->config);
-      return other.way == ScatterWay::calls && other.streams == 1;
-    };
-    if (const auto calls = std::ranges::find_if(those, is_calls); calls != those.end() && *calls != &best) {
-      text +=
-          fmt::format(", {} times as fast as calls", factor_text((*calls)->median("scatter") / best.median("scatter")));
-    }
-    findings.push_back({.kind = "winner",
-                        .labels = {{"dir", c.dir},
-                                   {"piece", piece},
-                                   {"fastest", leaders_text(front, compared.names)},
-                                   {"outcome", outcome_label(front)}},
-                        .metrics = {best.needed_metric("bandwidth"), best.needed_metric("of_limit")},
-                        .text = std::move(text),
-                        .row = true});
+    std::vector<std::string> axes = varying_axes(those);
+    std::erase_if(axes, is_work);
+    findings.push_back(fastest_of(those, compared_results(those, axes)));
   }
+  std::ranges::move(comparisons(ways_over_pieces(measured), "way"), std::back_inserter(findings));
   return findings;
 }
 

@@ -6,12 +6,13 @@
 
 #include "cli/support.hpp"
 #include "support/schema.hpp"
+#include "support/stored_results.hpp"
 
 namespace xferbench::test {
 namespace {
 
 std::filesystem::path source_tree() { return XFERBENCH_SOURCE_DIR; }
-std::string measured() { return source_tree() / "docs" / "results" / "h200-memcpy.json"; }
+std::string measured() { return stored_result("h200-memcpy.json"); }
 
 std::string expecting(const std::string& expectations) {
   return R"({"schema": "xferbench-expect/1", "expect": [)" + expectations + "]}\n";

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cli/support.hpp"
+#include "support/stored_results.hpp"
 
 namespace xferbench::test {
 namespace {
@@ -54,9 +55,8 @@ struct Writer {
 class Outputs : public testing::TestWithParam<Writer> {
  protected:
   Outputs() {
-    const std::filesystem::path stored = std::filesystem::path(XFERBENCH_SOURCE_DIR) / "docs" / "results";
-    std::filesystem::copy_file(stored / "h200-memcpy.json", in_ / "in.json");
-    std::filesystem::copy_file(stored / "h200-memcpy.json", in_ / "other.json");
+    std::filesystem::copy_file(stored_result("h200-memcpy.json"), in_ / "in.json");
+    std::filesystem::copy_file(stored_result("h200-memcpy.json"), in_ / "other.json");
     std::filesystem::create_symlink("in.json", in_ / "link.json");
   }
   Outcome with(const Arguments& more, const Options& options = {}) {

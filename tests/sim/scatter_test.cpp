@@ -94,10 +94,10 @@ TEST_F(ScatterTest, AKernelBesideTellsWhatItLosesAndWhetherThePiecesHadToWait) {
     return run_one({"--dir", "h2d", "--size", "4M", "--way", way, "--beside", "compute"});
   };
   const Result copies = beside("batch");
-  EXPECT_EQ(copies.label("pieces_begin"), "beside the kernel");
+  EXPECT_EQ(copies.label("pieces_begin"), "beside it");
   EXPECT_NEAR(metric(copies, "kernel_loss"), 0, 0.01);
   const Result kernel = beside("kernel");
-  EXPECT_EQ(kernel.label("pieces_begin"), "after the kernel") << "there is no multiprocessor left for it";
+  EXPECT_EQ(kernel.label("pieces_begin"), "after it") << "there is no multiprocessor left for it";
 }
 
 TEST_F(ScatterTest, WhatIsIllegalSaysWhy) {
