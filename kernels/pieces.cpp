@@ -7,7 +7,10 @@ namespace xferbench::kernels {
 
 PieceCopy::PieceCopy(PieceEngine engine, std::shared_ptr<const std::vector<Copy>> copies, std::span<const Copy> part,
                      const ListedPiece* list, unsigned blocks)
-    : engine_(engine), all_(std::move(copies)), part_(part), list_(list), blocks_(blocks), cost_{.blocks = blocks} {
+    : engine_(engine), all_(std::move(copies)), part_(part), list_(list), blocks_(blocks) {
+  // The cost model counts blocks of which eight fill a multiprocessor. By its shared memory, a block of bulk copies
+  // fills one; a block of threads has as many loads in flight as four of them.
+  cost_.blocks = blocks * (engine == PieceEngine::bulk ? 8 : 4);
   std::size_t bytes = 0;
   for (const Copy& copy : part_) {
     bytes += copy.bytes;

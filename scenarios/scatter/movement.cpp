@@ -13,10 +13,12 @@ constexpr std::size_t kBusyBytes = std::size_t{512} << 20;  // many times the si
 
 }  // namespace
 
-ScatterMovement::ScatterMovement(const ScatterCase& c, const RunContext& bench)
+ScatterMovement::ScatterMovement(const ScatterCase& c, const RunContext& bench, const ScatterMovement* same_work)
     : device_(bench.device), machine_(bench.machine), kind_(c.beside) {
-  for (const Direction direction : c.directions) {
-    payloads_.push_back(std::make_unique<ScatteredPayload>(device_, c, direction, bench.seed + payloads_.size()));
+  for (std::size_t i = 0; i < c.directions.size(); ++i) {
+    payloads_.push_back(same_work != nullptr
+                            ? same_work->payloads_[i]
+                            : std::make_shared<ScatteredPayload>(device_, c, c.directions[i], bench.seed + i));
     std::vector<Copy> copies = payloads_.back()->copies();
     if (c.merge) copies = merged(std::move(copies));
     copies_ = copies.size();

@@ -18,7 +18,8 @@ inline constexpr unsigned kPassesBeside = 4;
 
 class ScatterMovement {
  public:
-  ScatterMovement(const ScatterCase& c, const RunContext& bench);
+  /// `same_work`: a movement of a case with the same work, whose buffers are then shared; null: makes new buffers.
+  ScatterMovement(const ScatterCase& c, const RunContext& bench, const ScatterMovement* same_work = nullptr);
 
   void prepare();
   /// Runs one pass on poisoned memory. Throws VerificationError if a byte is wrong.
@@ -52,7 +53,7 @@ class ScatterMovement {
   Device& device_;
   Machine& machine_;
   Beside kind_;
-  std::vector<std::unique_ptr<ScatteredPayload>> payloads_;
+  std::vector<std::shared_ptr<ScatteredPayload>> payloads_;
   std::vector<std::unique_ptr<PieceMover>> movers_;
   std::vector<Stream> whole_;  // one for each direction
   std::size_t copies_ = 0;

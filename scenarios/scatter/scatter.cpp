@@ -17,6 +17,7 @@
 #include "run/findings.hpp"
 #include "run/scenario.hpp"
 #include "scenarios/scatter/movement.hpp"
+#include "scenarios/scatter/space.hpp"
 
 namespace xferbench {
 
@@ -50,6 +51,8 @@ std::vector<MetricDeclaration> scatter_metrics() {
       label("pieces_begin", "with --beside: whether the pieces moved while the kernel ran, or waited for its end")
           .column("pieces move"),
       measured("whole-copy", "time of the contiguous copy"),
+      measured("call", "tune: time of one cudaMemcpyAsync of a piece among many, until it has arrived"),
+      measured("batched", "tune: the same of one piece of a batch"),
       measured("kernel-alone", "with --beside: time of the kernel alone"),
       measured("kernel-and-pieces", "with --beside: time until the kernel and four passes beside it have ended"),
       measured("kernel-beside", "with --beside: time of the kernel beside the pieces"),
@@ -69,8 +72,8 @@ class Scatter final : public ScenarioOf<scatter_case> {
                                .text = "{bandwidth}, {of_limit} of one contiguous copy",
                                .each = {"dir", "piece"},
                                .ranks_ways = true},
-                    .work_axes = {"dir", "size", "piece", "pieces", "layout", "host-layout", "gpu-layout", "pitch",
-                                  "align", "beside"}}) {}
+                    .work_axes = {"dir", "host", "size", "piece", "pieces", "layout", "host-layout", "gpu-layout",
+                                  "pitch", "align", "beside"}}) {}
 
   [[nodiscard]] std::optional<SkipReason> reason_to_skip(const ScatterCase& c, const Capabilities* can) const override {
     return reason_against(c, can);
@@ -101,6 +104,15 @@ class Scatter final : public ScenarioOf<scatter_case> {
   }
 
   [[nodiscard]] std::vector<Finding> conclude(std::span<const Result* const> results) const override;
+
+  [[nodiscard]] std::optional<SkipReason> reason_against_tuning(const Case& c) const override {
+    if (scatter_case(c).beside == Beside::none) return std::nullopt;
+    return SkipReason::impossible("tune searches the fastest way alone; leave --beside out");
+  }
+  [[nodiscard]] std::unique_ptr<Tunable> tunable(std::span<const Case> cases, const RunContext& bench) const override {
+    require_same_work(cases, descriptor().work_axes);
+    return scatter_space(cases, bench);
+  }
 
  private:
   static void derive(const ScatterCase& c, const ScatterMovement& movement, Result& result) {

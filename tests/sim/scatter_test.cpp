@@ -1,4 +1,5 @@
 // Scenario scatter: every way moves every byte to its place and none beside it, and costs what its calls cost.
+#include "run/tuner.hpp"
 #include "sim/sim_fixture.hpp"
 
 namespace xferbench::test {
@@ -124,6 +125,28 @@ TEST_F(ScatterTest, TheFastestWayIsNamedWithItsFactorOverCalls) {
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_TRUE(findings[0].text.starts_with("h2d, pieces of 16 KiB: staged is the fastest: 5")) << findings[0].text;
   EXPECT_TRUE(findings[0].text.ends_with("times as fast as calls")) << findings[0].text;
+}
+
+TEST_F(ScatterTest, TuneFindsWhatAnExhaustiveSearchFinds) {
+  const TuneObserver nobody{.progress = [](const TuneProgress&) {}, .measured = [](const std::vector<Result>&) {}};
+  for (const char* shape : {"--dir h2d --piece 4K", "--dir bidirectional --piece 64K", "--dir d2h --layout strided"}) {
+    std::vector<Case> space;
+    const auto cases = cases_on(machine_, std::string("tune scatter ") + shape);
+    for (const PlannedCase& c : cases) {
+      if (!c.scenario->skip_reason(c.config, &device_.capabilities())) space.push_back(c.config);
+    }
+    const auto best_of = [&](SearchMode how) {
+      RunContext bench = quick_bench(device_, false);
+      bench.policy = {.budget = 6};
+      const auto command_of = [](const Case& c) { return c.key(); };
+      double best = 0;
+      for (const Result& r : tune(*cases.front().scenario, space, bench, command_of, nobody, how).results) {
+        best = std::max(best, r.value("bandwidth"));
+      }
+      return best;
+    };
+    EXPECT_GT(best_of(SearchMode::guided), 0.98 * best_of(SearchMode::exhaustive)) << shape;
+  }
 }
 
 }  // namespace
