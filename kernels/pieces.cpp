@@ -16,12 +16,24 @@ PieceCopy::PieceCopy(PieceEngine engine, std::shared_ptr<const std::vector<Copy>
     bytes += copy.bytes;
     largest_ = std::max(largest_, copy.bytes);
   }
+  const double seconds = static_cast<double>(bytes) / (rate_of_block() * blocks);
   switch (part_.front().direction) {
-    case Direction::h2d: cost_.h2d_bytes = bytes; break;
-    case Direction::d2h: cost_.d2h_bytes = bytes; break;
+    case Direction::h2d: cost_.h2d_bytes = bytes, cost_.seconds = seconds; break;
+    case Direction::d2h: cost_.d2h_bytes = bytes, cost_.seconds = seconds; break;
     case Direction::p2p:
     case Direction::d2d: cost_.bytes = 2 * bytes; break;
   }
+}
+
+/// Returns the bytes per second that one block moves over the link, as measured on an H100 and an H200 with one block:
+/// a block of bulk copies waits for the slices that it keeps in flight.
+double PieceCopy::rate_of_block() const {
+  constexpr double kReads = 14.5e9;
+  constexpr double kWrites = 25e9;
+  constexpr double kInFlight = 10;
+  constexpr double kRoundTrip = 5.3e-6;
+  if (engine_ == PieceEngine::bulk) return kInFlight * static_cast<double>(std::min(largest_, kBulkSlice)) / kRoundTrip;
+  return part_.front().direction == Direction::d2h ? kWrites : kReads;
 }
 
 KernelCost BusyKernel::cost() const {

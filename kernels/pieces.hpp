@@ -55,6 +55,8 @@ class PieceCopy final : public Kernel {
 #endif
 
  private:
+  [[nodiscard]] double rate_of_block() const;
+
   PieceEngine engine_;
   std::shared_ptr<const std::vector<Copy>> all_;  ///< owns the copies of part_
   std::span<const Copy> part_;

@@ -25,6 +25,10 @@ namespace {
 
 constexpr double kMargin = 1.3;  // the kernel beside takes at least this many times as long as the passes need alone
 
+constexpr std::string_view kScatterLimit =
+    "% of copy: share of one contiguous copy of as many bytes in each direction; staged needs pieces that fill host "
+    "memory, with gaps (--pitch) kernel and packed remain";
+
 std::vector<MetricDeclaration> scatter_metrics() {
   using namespace declaring;
   return {
@@ -33,13 +37,13 @@ std::vector<MetricDeclaration> scatter_metrics() {
           .column("time to result", {interval}),
       derived("bandwidth", "GB/s", higher, "bytes of all pieces over that time").column("GB/s"),
       derived("limit", "GB/s", higher, "bandwidth of one contiguous copy of as many bytes, sampled interleaved")
-          .column("limit GB/s"),
-      derived("of_limit", "1", higher, "bandwidth over that of the contiguous copy").column("% of limit", percent),
+          .column("copy GB/s"),
+      derived("of_limit", "1", higher, "bandwidth over that of the contiguous copy").column("% of copy", percent),
       measured("submit", "host time in the calls of a pass").column("submit time"),
-      derived_time("submit_per_piece", "host time in the calls, for each piece").column("per piece"),
-      derived("pieces_moved", "copies", lower, "pieces of one direction after merging").column("copies"),
+      derived_time("submit_per_piece", "host time in the calls, for each piece").column("submit per piece"),
+      derived("pieces_moved", "copies", lower, "pieces of one direction after merging").column("pieces"),
       derived("occupied_multiprocessors", "multiprocessors", lower, "multiprocessors that the way's kernels occupy")
-          .column("SMs"),
+          .column("SMs used"),
       measured("cpu", "CPU time of all threads until the last call of a pass has returned"),
       measured("on-gpu",
                "time on the GPU from the first to the last operation; without a gate where the calls do not "
@@ -69,11 +73,12 @@ class Scatter final : public ScenarioOf<scatter_case> {
                     .metrics = scatter_metrics(),
                     .charts = {{.x = "piece", .y = "bandwidth", .panels = {"dir"}, .lines = {"way"}, .limit = "limit"}},
                     .answer = {.best = "bandwidth",
-                               .text = "{bandwidth}, {of_limit} of one contiguous copy",
+                               .text = "{bandwidth}, {of_limit} of contiguous copies",
                                .each = {"dir", "piece"},
                                .ranks_ways = true},
                     .work_axes = {"dir", "host", "size", "piece", "pieces", "layout", "host-layout", "gpu-layout",
-                                  "pitch", "align", "beside"}}) {}
+                                  "pitch", "align", "beside"},
+                    .note = ScenarioDescriptor::Note{"of_limit", kScatterLimit}}) {}
 
   [[nodiscard]] std::optional<SkipReason> reason_to_skip(const ScatterCase& c, const Capabilities* can) const override {
     return reason_against(c, can);
@@ -148,8 +153,9 @@ Finding fastest_of(const std::vector<const Result*>& those, const ComparedResult
   const model::Leaders front = leaders_of(those, "scatter");
   const Result& best = *those[front.places.front()];
   const ScatterCase c = scatter_case(best.config);
-  const std::string piece = format_size_exact(c.piece, " ");
-  std::string text = fmt::format("{}, pieces of {}: {}: {} GB/s, {} of one contiguous copy", c.dir, piece,
+  std::string piece = format_size_exact(c.piece, " ");
+  if (c.beside != Beside::none) piece += fmt::format(" beside {}", kBeside[static_cast<std::size_t>(c.beside)]);
+  std::string text = fmt::format("{}, pieces of {}: {}: {} GB/s, {} of contiguous copies", c.dir, piece,
                                  ranking_text(front, compared.names, "is the fastest"),
                                  format_significant(best.value("bandwidth")), format_percent(best.value("of_limit")));
   const auto calls = std::ranges::find_if(those, [](const Result* r) { return is_single_calls(*r); });
@@ -163,8 +169,7 @@ Finding fastest_of(const std::vector<const Result*>& those, const ComparedResult
                      {"fastest", leaders_text(front, compared.names)},
                      {"outcome", outcome_label(front)}},
           .metrics = {best.needed_metric("bandwidth"), best.needed_metric("of_limit")},
-          .text = std::move(text),
-          .row = true};
+          .text = std::move(text)};
 }
 
 /// Returns the time over the piece size of each way and direction, for the ways of which one case has each piece size.
@@ -199,6 +204,8 @@ std::vector<Finding> Scatter::conclude(std::span<const Result* const> results) c
     std::erase_if(axes, is_work);
     findings.push_back(fastest_of(those, compared_results(those, axes)));
   }
+  constexpr std::size_t kMostSentences = 2;
+  fold_into_rows(findings, "winner", kMostSentences);
   std::ranges::move(comparisons(ways_over_pieces(measured), "way"), std::back_inserter(findings));
   return findings;
 }

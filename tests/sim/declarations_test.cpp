@@ -91,7 +91,7 @@ const std::vector<std::pair<std::string, Everything>>& commands() {
       {"async", {.runs = {{"async", "--size", "1M", "--host", "pinned"}}}},
       {"latency", {.runs = {{"latency", "--op", "copy,launch,graph,wait,event-wait", "--schedule", "spin"}}}},
       {"alloc", {.runs = {{"alloc", "--size", "2M", "--memory", "malloc,pinned,register,device,device-pool"}}}},
-      {"scatter", {.runs = {{"scatter", "--size", "1M", "--way", "calls,kernel", "--beside", "none,memory"}}}},
+      {"scatter", {.runs = {{"scatter", "--size", "1M", "--way", "calls,kernel", "--beside", "none,compute"}}}},
       {"staging", {.runs = {{"staging", "--size", "4M", "--threads", "2"}}}},
       {"callback",
        {.runs = {{"callback", "--size", "1M"},

@@ -23,7 +23,8 @@ TEST_F(ScatterTest, EveryWayMovesEveryByteAndLeavesTheGaps) {
       {all, {"--size", "1000001", "--piece", "4097", "--align", "1"}},
       {with_gaps, {"--size", "1000001", "--piece", "4097", "--align", "1", "--pitch", "5001"}},
       {with_gaps, {"--size", "1M", "--piece", "4K", "--layout", "runs:7", "--pitch", "8K", "--merge"}},
-      {all, {"--size", "100", "--pieces", "1,100"}},
+      {all, {"--piece", "1", "--pieces", "100"}},
+      {all, {"--piece", "100", "--pieces", "1"}},
       {all, {"--size", "1M", "--piece", "16K", "--host-layout", "contiguous", "--gpu-layout", "strided"}},
   };
   for (const auto& [ways, shape] : commands) {
@@ -35,7 +36,7 @@ TEST_F(ScatterTest, EveryWayMovesEveryByteAndLeavesTheGaps) {
   expect_all(
       run({"--dir", "h2d,d2h,d2d", "--way", "strided,bulk", "--layout", "strided", "--size", "1M", "--piece", "4K"}),
       Status::ok);
-  expect_all(run({"--way", "calls,packed", "--host", "pageable", "--size", "1M"}), Status::ok);
+  expect_all(run({"--way", "calls,packed", "--host", "pageable", "--pieces", "64"}), Status::ok);
   expect_all(run({"--way", "kernel,staged,packed", "--list", "mapped,resident", "--size", "1M"}), Status::ok);
 }
 
@@ -76,6 +77,8 @@ TEST_F(ScatterTest, WaysCostWhatTheirCallsAndEnginesCost) {
   EXPECT_GT(metric(at("staged"), "of_limit"), 0.97);
   EXPECT_EQ(metric(at("batch"), "occupied_multiprocessors"), 0);
   EXPECT_EQ(metric(at("kernel"), "occupied_multiprocessors"), 33);
+  const Result one = run_one({"--dir", "h2d", "--size", "64M", "--way", "kernel", "--blocks", "1"});
+  EXPECT_NEAR(metric(one, "bandwidth"), 14.5, 0.5);
 }
 
 TEST_F(ScatterTest, MergingLeavesOneCopyForEachRun) {
@@ -116,6 +119,7 @@ TEST_F(ScatterTest, WhatIsIllegalSaysWhy) {
   refused({"--way", "strided", "--layout", "strided", "--piece", "60001"}, "multiple of --piece");
   refused({"--way", "staged", "--pitch", "32K"}, "without gaps");
   refused({"--way", "batch", "--host", "pageable"}, "calls and packed only");
+  refused({"--way", "kernel", "--beside", "memory"}, "does not model");
 }
 
 TEST_F(ScatterTest, TheFastestWayIsNamedWithItsFactorOverCalls) {
