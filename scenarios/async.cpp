@@ -316,8 +316,8 @@ std::string calls_text(std::span<const Way* const> ways) {
   return fmt::format("{}", fmt::join(calls, "; "));
 }
 
-/// Returns one finding per group of ways with the same behaviour, which sums up the findings of single ways. Returns
-/// nothing if there are only a few ways, or if no two ways behave alike.
+/// Groups the ways to issue a copy by their behaviour, and returns one summary finding for each group. Returns none for
+/// at most four ways, or if no two ways behave alike.
 std::vector<Finding> summary_finding(const std::vector<Way>& ways) {
   constexpr std::size_t kFew = 4;
   std::vector<std::pair<std::string, std::vector<const Way*>>> alike;

@@ -68,7 +68,8 @@ MemcpyCase memcpy_case(const Case& c) {
   return m;
 }
 
-/// Measurements of one direction while the other is busy throughout; indexed like MemcpyCase::directions.
+/// Names of the regions that measure one direction while the other is busy throughout; indexed like
+/// MemcpyCase::directions.
 constexpr std::array<const char*, 2> kConcurrent{"h2d-beside", "d2h-beside"};
 
 /// Owns the transfers of one case, and builds the timed regions from them.

@@ -1,4 +1,5 @@
-// Builds the regions of single stages and of operation costs, and fits the costs to their samples.
+// Builds the timed regions that measure single stages and the cost of single operations, and fits cost models to the
+// samples of these regions.
 #include "scenarios/overlap/stages.hpp"
 
 #include <algorithm>

@@ -59,7 +59,8 @@ Places ScatterCase::places(bool on_host) const {
 }
 
 std::vector<Axis> scatter_axes() {
-  constexpr double kMostPieces = 1'000'000;
+  constexpr double kMostNumber = 1'000'000;
+  constexpr double kLargest = 1e12;  // bytes; products with the number of pieces cannot overflow
   const Axis layout{.kind = AxisKind::text, .example = "runs:16"};
   const auto side = [&layout](const char* name, const char* help) {
     Axis axis = layout;
@@ -83,13 +84,13 @@ std::vector<Axis> scatter_axes() {
           choice_axis("host", {"pinned", "pageable"},
                       {.defaults = "pinned", .help = "host memory of the pieces; pageable: with calls and packed"})),
       size_axis("size", {.defaults = "64M", .help = "bytes of all pieces together, for each direction"}),
-      size_axis("piece", {.defaults = "16K", .help = "bytes of a piece"}),
-      {.name = "pieces", .help = "number of pieces, in place of --size", .max = kMostPieces, .alternative_to = "size"},
+      size_axis("piece", {.defaults = "16K", .help = "bytes of a piece", .max = kLargest}),
+      {.name = "pieces", .help = "number of pieces, in place of --size", .max = kMostNumber, .alternative_to = "size"},
       both,
       side("host-layout", "layout in host memory, in place of --layout; with --dir d2d of the source"),
       side("gpu-layout", "layout in GPU memory, in place of --layout; with --dir d2d of the destination"),
-      size_axis("pitch",
-                {.help = "bytes from one place to the next; default: twice the piece if strided, else no gap"}),
+      size_axis("pitch", {.help = "bytes from one place to the next; default: twice the piece if strided, else no gap",
+                          .max = kLargest}),
       {.name = "align", .help = "power of two: addresses are multiples of it, and of nothing larger", .max = kAligned},
       choice_axis("way", words(kScatterWays),
                   {.defaults = "calls,batch,kernel,staged",
@@ -134,6 +135,10 @@ std::vector<Axis> scatter_axes() {
 std::optional<SkipReason> reason_against(const ScatterCase& c, const Capabilities* can) {
   if (!c.host || !c.gpu) {
     return SkipReason::impossible("a layout is one of contiguous, strided, shuffled and runs:N, such as runs:16");
+  }
+  constexpr std::size_t kMostPieces = 4'000'000;
+  if (c.size / c.piece >= kMostPieces) {
+    return SkipReason::impossible("there would be more than 4,000,000 pieces; choose a larger --piece");
   }
   if (c.piece > c.size) return SkipReason::impossible("--piece is larger than --size");
   if (c.pitch != 0 && c.pitch < c.piece) return SkipReason::impossible("--pitch is smaller than a piece");

@@ -42,6 +42,9 @@ inline constexpr std::array<std::string_view, 3> kSourceOrders{"stream", "during
 enum class Beside { none, memory, compute };
 inline constexpr std::array<std::string_view, 3> kBeside{"none", "memory", "compute"};
 
+/// Bytes of the buffer that Beside::memory reads and writes, many times the size of L2.
+inline constexpr std::size_t kBusyBytes = std::size_t{512} << 20;
+
 struct ScatterCase {
   std::string dir;
   std::vector<Direction> directions;  ///< two directions: both at once, each with a payload of its own

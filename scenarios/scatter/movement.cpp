@@ -7,12 +7,6 @@
 
 namespace xferbench {
 
-namespace {
-
-constexpr std::size_t kBusyBytes = std::size_t{512} << 20;  // many times the size of L2
-
-}  // namespace
-
 ScatterMovement::ScatterMovement(const ScatterCase& c, const RunContext& bench, const ScatterMovement* same_work)
     : device_(bench.device), machine_(bench.machine), kind_(c.beside) {
   for (std::size_t i = 0; i < c.directions.size(); ++i) {

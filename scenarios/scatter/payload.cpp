@@ -92,6 +92,7 @@ MemoryNeeds needs_of(const ScatterCase& c) {
     all.host += host + 2 * gpu + c.size + list + slots + (direction == Direction::d2d ? host : 0);
     all.device += gpu + c.size + list + staging + (direction == Direction::d2d ? host + c.size : 0);
   }
+  if (c.beside != Beside::none) all.device += kBusyBytes;
   return all;
 }
 

@@ -17,7 +17,8 @@ std::optional<Layout> parse_layout(std::string_view word) {
   Layout layout{Layout::Kind::runs};
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), layout.run);
   const bool is_number = error == std::errc() && end == word.data() + word.size();
-  return is_number && layout.run > 0 ? std::optional(layout) : std::nullopt;
+  constexpr std::size_t kLongest = 1'000'000;  // so that sizes in bytes cannot overflow
+  return is_number && layout.run > 0 && layout.run <= kLongest ? std::optional(layout) : std::nullopt;
 }
 
 Places places_of(const Layout& layout, std::size_t count, std::size_t piece, std::size_t pitch, std::size_t shift,

@@ -44,7 +44,7 @@ Ranks ranks_of(std::span<const double> base, std::span<const double> next) {
   return ranks;
 }
 
-/// Returns how many of the ratios next/base are at most `ratio`.
+/// Returns how many of the ratios next/base of all pairs are at most `ratio`. Both inputs must be ascending.
 std::uint64_t count_up_to(std::span<const double> base, std::span<const double> next, double ratio) {
   std::uint64_t count = 0;
   std::size_t j = 0;

@@ -183,7 +183,7 @@ void ShutdownHandshake::end(const Timeout& timeout) {
   for (const PendingPtr& one : sending_) wait_for(*one, timeout, kWhat);
 }
 
-/// Records the dead ranks that the first line of a rank's last text lists.
+/// Parses the first line of the final report of a rank, which lists the ranks that it found dead, and records them.
 void ShutdownHandshake::note_lost_ranks(const std::string& text) {
   std::istringstream line(text.substr(0, text.find('\n')));
   for (int rank = 0; line >> rank;) {

@@ -672,7 +672,7 @@ constexpr Codec kReport =
 /// samples is appended again.
 constexpr Codec kJournal = expecting(record(kReportFields), "a journal of xferbench");
 
-// --- The machine alone ----------------------------------------------------------------------------------------------
+// --- Machine facts without results (xferbench-info) ----------------------------------------------------------------
 
 constexpr std::string_view kInfoVersion1 = "xferbench-info/1";
 constexpr std::array kFactsFields{

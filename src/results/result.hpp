@@ -226,7 +226,7 @@ struct NamedReport {
   Report report;
 };
 
-/// Returns one report for each process: a file with further processes becomes several reports.
+/// Returns one report for each process: a file that holds results of several processes becomes several reports.
 std::vector<NamedReport> by_process(std::vector<NamedReport> files);
 
 /// The results of one case from several processes.

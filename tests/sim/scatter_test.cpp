@@ -116,6 +116,7 @@ TEST_F(ScatterTest, WhatIsIllegalSaysWhy) {
   refused({"--way", "kernel", "--layout", "runs:x"}, "runs:16");
   refused({"--way", "kernel", "--pitch", "1K"}, "smaller than a piece");
   refused({"--way", "kernel", "--piece", "128M"}, "larger than --size");
+  refused({"--way", "kernel", "--piece", "1", "--size", "1T"}, "4,000,000 pieces");
   refused({"--way", "strided", "--layout", "strided", "--piece", "60001"}, "multiple of --piece");
   refused({"--way", "staged", "--pitch", "32K"}, "without gaps");
   refused({"--way", "batch", "--host", "pageable"}, "calls and packed only");

@@ -20,7 +20,7 @@ Copy piece(std::size_t destination, std::size_t source, std::size_t bytes = 16) 
 TEST(Layouts, AreReadFromWords) {
   EXPECT_EQ(parse_layout("strided")->kind, Layout::Kind::strided);
   EXPECT_EQ(parse_layout("runs:16")->run, 16U);
-  for (const char* word : {"", "runs", "runs:", "runs:0", "runs:-1", "runs:4x", "Shuffled"}) {
+  for (const char* word : {"", "runs", "runs:", "runs:0", "runs:-1", "runs:4x", "runs:18446744073709551615", "Shuffled"}) {
     EXPECT_FALSE(parse_layout(word)) << word;
   }
 }

@@ -118,7 +118,7 @@ void pin(Program& program, std::span<const Index> operations, const Costs& costs
   const std::vector<Index> next = next_calls(program);
   for (const Index i : operations) {
     Operation& o = program.operations[i];
-    if (o.host != Memory::pageable || o.bytes == 0) continue;  // another fix has merged it into another copy
+    if (o.host != Memory::pageable || o.bytes == 0) continue;  // pinned, or merged by another fix
     o.work = std::min(o.work, costs.copy(o.copy, Memory::pinned, o.bytes).value_or(o.work));
     o.host = Memory::pinned;
     o.engine = o.copy == CopyKind::h2d ? Engine::h2d : Engine::d2h;
