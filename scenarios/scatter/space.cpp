@@ -72,7 +72,9 @@ class ScatterSpace final : public Tunable {
 
   [[nodiscard]] Candidate prepare(const Case& c) override {
     const auto movement = std::make_shared<ScatterMovement>(scatter_case(c), bench_, &shared_);
-    return {.region = [movement] { return movement->pieces(); },
+    // With Objective::wall, the tuner makes a region of its own from one that is timed by events.
+    const bool by_events = bench_.objective == Objective::wall;
+    return {.region = [movement, by_events] { return by_events ? movement->on_gpu() : movement->pieces(); },
             .verify = [movement] { movement->verify(movement->pieces()); }};
   }
 

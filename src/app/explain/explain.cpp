@@ -229,9 +229,7 @@ int perform(const cli::ExplainCommand& command) {
   const Analysis analysis = analyse(command, folder);
   refuse_missing_range(analysis);
   write(command, analysis, files);
-  if (command.exit_code) return folder.code();
-  const bool nothing = analysis.explanation.processes.empty() && !analysis.explanation.no_trace.empty();
-  return static_cast<int>(nothing ? ExitCode::nothing_measured : ExitCode::ok);
+  return command.exit_code ? folder.code() : static_cast<int>(ExitCode::ok);
 }
 
 }  // namespace xferbench::app
