@@ -26,6 +26,129 @@ bool is_even(const Layout& layout) {
   return layout.kind == Layout::Kind::contiguous || layout.kind == Layout::Kind::strided;
 }
 
+/// The axes that say which pieces move, and where they lie.
+std::vector<Axis> axes_of_pieces() {
+  constexpr double kMostNumber = 1'000'000;
+  constexpr double kLargest = 1e12;  // bytes; products with the number of pieces cannot overflow
+  const Axis layout{.kind = AxisKind::text, .example = "runs:16"};
+  const auto side = [&layout](const char* name, const char* help) {
+    Axis axis = layout;
+    axis.name = name;
+    axis.help = help;
+    return axis;
+  };
+  Axis both = side("layout",
+                   "order of the pieces on both sides: contiguous, strided, shuffled or runs:N, which is runs "
+                   "of N neighbours in random order");
+  both.defaults = "shuffled";
+  return {
+      choice_axis("dir", {"h2d", "d2h", "d2d", kScatterBothWays},
+                  {.defaults = "h2d,d2h", .help = "direction; bidirectional: H2D and D2H at once"}),
+      only_with(
+          "dir", {"h2d", "d2h", kScatterBothWays},
+          choice_axis("host", {"pinned", "pageable"},
+                      {.defaults = "pinned", .help = "host memory of the pieces; pageable: with calls and packed"})),
+      size_axis("size", {.defaults = "64M", .help = "bytes of all pieces together, for each direction"}),
+      size_axis("piece", {.defaults = "16K", .help = "bytes of a piece", .max = kLargest}),
+      {.name = "pieces", .help = "number of pieces, in place of --size", .max = kMostNumber, .alternative_to = "size"},
+      both,
+      side("host-layout", "layout in host memory, in place of --layout; with --dir d2d of the source"),
+      side("gpu-layout", "layout in GPU memory, in place of --layout; with --dir d2d of the destination"),
+      size_axis("pitch", {.help = "bytes from one place to the next; default: twice the piece if strided, else no gap",
+                          .max = kLargest}),
+      {.name = "align", .help = "power of two: addresses are multiples of it, and of nothing larger", .max = kAligned},
+  };
+}
+
+/// The axes that say how they move.
+std::vector<Axis> axes_of_ways() {
+  const auto yes = [](const char* name, const char* help) {
+    return choice_axis(name, {"yes"}, {.implicit_value = "yes", .help = help});
+  };
+  const std::vector<std::string> by_kernel{"kernel", "bulk", "staged", "packed"};
+  return {
+      choice_axis("way", words(kScatterWays),
+                  {.defaults = "calls,batch,kernel,staged",
+                   .tuning = "calls,batch,strided,kernel,bulk,staged,packed",
+                   .help = "what moves the pieces; staged: whole copies, and a kernel that spreads or packs them"}),
+      yes("merge", "join pieces that are neighbours on both sides before they are moved"),
+      only_with("way", {"calls"},
+                {.name = "streams", .defaults = "1", .help = "streams that share the calls", .max = 64}),
+      only_with("way", {"staged"},
+                {.name = "chunks",
+                 .defaults = "5",
+                 .tuning = "3,5,7",
+                 .help = "whole copies per pass, each half as large as the one before",
+                 .max = 64}),
+      only_with("way", {"packed"},
+                {.name = "threads",
+                 .defaults = "8",
+                 .tuning = "4,8,12",
+                 .help = "CPU threads that pack or unpack",
+                 .max = 256}),
+      only_with("way", by_kernel,
+                {.name = "blocks",
+                 .tuning = "8,16,33,66",
+                 .help = "thread blocks of the kernel; default: enough to fill the link",
+                 .max = 1024}),
+      only_with(
+          "way", by_kernel,
+          choice_axis("list", words(kPieceLists),
+                      {.defaults = "copied",
+                       .help = "where the kernel finds the list of pieces: copied to the GPU in each pass, mapped "
+                               "host memory, or resident on the GPU"})),
+      only_with("way", {"batch"},
+                choice_axis("source-order", words(kSourceOrders),
+                            {.defaults = "stream", .help = "when the driver may read the sources"})),
+      only_with("way", {"batch"}, yes("prefer-overlap", "ask the driver to overlap the batch with kernels")),
+      choice_axis(
+          "beside", words(kBeside),
+          {.defaults = "none", .help = "a kernel that fills the GPU meanwhile and uses its memory or computes"}),
+  };
+}
+
+/// Returns why the pieces cannot lie as the case says; nothing if they can.
+std::optional<SkipReason> reason_against_shape(const ScatterCase& c) {
+  if (!c.host || !c.gpu) {
+    return SkipReason::impossible("a layout is one of contiguous, strided, shuffled and runs:N, such as runs:16");
+  }
+  constexpr std::size_t kMostPieces = 4'000'000;
+  if (c.size / c.piece >= kMostPieces) {
+    return SkipReason::impossible("there would be more than 4,000,000 pieces; choose a larger --piece");
+  }
+  if (c.piece > c.size) return SkipReason::impossible("--piece is larger than --size");
+  if (c.pitch != 0 && c.pitch < c.piece) return SkipReason::impossible("--pitch is smaller than a piece");
+  if (c.align != 0 && !std::has_single_bit(c.align)) return SkipReason::impossible("--align is not a power of two");
+  return std::nullopt;
+}
+
+/// Returns why the way cannot move such pieces on any device; nothing if it can.
+std::optional<SkipReason> reason_against_way(const ScatterCase& c) {
+  if (c.way == ScatterWay::strided && !(is_even(*c.host) && is_even(*c.gpu))) {
+    return SkipReason::meaningless("strided needs the layout strided or contiguous on both sides");
+  }
+  if (c.way == ScatterWay::strided && c.size % c.piece != 0) {
+    return SkipReason::impossible("strided needs pieces of equal size; choose a --size that is a multiple of --piece");
+  }
+  if ((c.way == ScatterWay::staged || c.way == ScatterWay::packed) && c.inside_gpu()) {
+    return SkipReason::meaningless("staged and packed are for copies over the link");
+  }
+  if (c.way == ScatterWay::staged && c.host->kind != Layout::Kind::contiguous && pitch_of(c, *c.host) != c.piece) {
+    return SkipReason::meaningless(
+        "staged needs pieces that fill host memory without gaps; with gaps, kernel and packed are fast");
+  }
+  if (c.memory == HostMemory::pageable && c.way != ScatterWay::calls && c.way != ScatterWay::packed) {
+    return SkipReason::meaningless("pageable memory can be moved by calls and packed only");
+  }
+  constexpr std::size_t kBulkUnit = 16;
+  const auto suits_bulk = [](std::size_t bytes) { return bytes % kBulkUnit == 0; };
+  if (c.way == ScatterWay::bulk &&
+      !(suits_bulk(c.piece) && suits_bulk(c.size) && suits_bulk(c.pitch) && suits_bulk(c.align))) {
+    return SkipReason::impossible("bulk copies need pieces, places and sizes that are multiples of 16 bytes");
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 ScatterCase scatter_case(const Case& c) {
@@ -58,113 +181,11 @@ Places ScatterCase::places(bool on_host) const {
   return places_of(layout, pieces(), piece, pitch_of(*this, layout), shift, on_host ? 1 : 2);
 }
 
-std::vector<Axis> scatter_axes() {
-  constexpr double kMostNumber = 1'000'000;
-  constexpr double kLargest = 1e12;  // bytes; products with the number of pieces cannot overflow
-  const Axis layout{.kind = AxisKind::text, .example = "runs:16"};
-  const auto side = [&layout](const char* name, const char* help) {
-    Axis axis = layout;
-    axis.name = name;
-    axis.help = help;
-    return axis;
-  };
-  Axis both = side("layout",
-                   "order of the pieces on both sides: contiguous, strided, shuffled or runs:N, which is runs "
-                   "of N neighbours in random order");
-  both.defaults = "shuffled";
-  const auto yes = [](const char* name, const char* help) {
-    return choice_axis(name, {"yes"}, {.implicit_value = "yes", .help = help});
-  };
-  const std::vector<std::string> by_kernel{"kernel", "bulk", "staged", "packed"};
-  return {
-      choice_axis("dir", {"h2d", "d2h", "d2d", kScatterBothWays},
-                  {.defaults = "h2d,d2h", .help = "direction; bidirectional: H2D and D2H at once"}),
-      only_with(
-          "dir", {"h2d", "d2h", kScatterBothWays},
-          choice_axis("host", {"pinned", "pageable"},
-                      {.defaults = "pinned", .help = "host memory of the pieces; pageable: with calls and packed"})),
-      size_axis("size", {.defaults = "64M", .help = "bytes of all pieces together, for each direction"}),
-      size_axis("piece", {.defaults = "16K", .help = "bytes of a piece", .max = kLargest}),
-      {.name = "pieces", .help = "number of pieces, in place of --size", .max = kMostNumber, .alternative_to = "size"},
-      both,
-      side("host-layout", "layout in host memory, in place of --layout; with --dir d2d of the source"),
-      side("gpu-layout", "layout in GPU memory, in place of --layout; with --dir d2d of the destination"),
-      size_axis("pitch", {.help = "bytes from one place to the next; default: twice the piece if strided, else no gap",
-                          .max = kLargest}),
-      {.name = "align", .help = "power of two: addresses are multiples of it, and of nothing larger", .max = kAligned},
-      choice_axis("way", words(kScatterWays),
-                  {.defaults = "calls,batch,kernel,staged",
-                   .tuning = "calls,batch,strided,kernel,bulk,staged,packed",
-                   .help = "what moves the pieces; staged: whole copies, and a kernel that spreads or packs them"}),
-      yes("merge", "join pieces that are neighbours on both sides before they are moved"),
-      only_with("way", {"calls"},
-                {.name = "streams", .defaults = "1", .help = "streams that share the calls", .max = 64}),
-      only_with("way", {"staged"},
-                {.name = "chunks",
-                 .defaults = "5",
-                 .tuning = "3,5,7",
-                 .help = "whole copies per pass, each half as large as the one before",
-                 .max = 64}),
-      only_with("way", {"packed"},
-                {.name = "threads",
-                 .defaults = "8",
-                 .tuning = "4,8,12",
-                 .help = "CPU threads that pack or unpack",
-                 .max = 256}),
-      only_with("way", by_kernel,
-                {.name = "blocks",
-                 .tuning = "8,16,33,66",
-                 .help = "thread blocks of the kernel; default: the best of a sweep",
-                 .max = 1024}),
-      only_with(
-          "way", by_kernel,
-          choice_axis("list", words(kPieceLists),
-                      {.defaults = "copied",
-                       .help = "where the kernel finds the list of pieces: copied to the GPU in each pass, mapped "
-                               "host memory, or resident on the GPU"})),
-      only_with("way", {"batch"},
-                choice_axis("source-order", words(kSourceOrders),
-                            {.defaults = "stream", .help = "when the driver may read the sources"})),
-      only_with("way", {"batch"}, yes("prefer-overlap", "ask the driver to overlap the batch with kernels")),
-      choice_axis(
-          "beside", words(kBeside),
-          {.defaults = "none", .help = "a kernel that fills the GPU meanwhile and uses its memory or computes"}),
-  };
-}
+std::vector<Axis> scatter_axes() { return with_shared(axes_of_pieces(), axes_of_ways()); }
 
 std::optional<SkipReason> reason_against(const ScatterCase& c, const Capabilities* can) {
-  if (!c.host || !c.gpu) {
-    return SkipReason::impossible("a layout is one of contiguous, strided, shuffled and runs:N, such as runs:16");
-  }
-  constexpr std::size_t kMostPieces = 4'000'000;
-  if (c.size / c.piece >= kMostPieces) {
-    return SkipReason::impossible("there would be more than 4,000,000 pieces; choose a larger --piece");
-  }
-  if (c.piece > c.size) return SkipReason::impossible("--piece is larger than --size");
-  if (c.pitch != 0 && c.pitch < c.piece) return SkipReason::impossible("--pitch is smaller than a piece");
-  if (c.align != 0 && !std::has_single_bit(c.align)) return SkipReason::impossible("--align is not a power of two");
-  if (c.way == ScatterWay::strided && !(is_even(*c.host) && is_even(*c.gpu))) {
-    return SkipReason::meaningless("strided needs the layout strided or contiguous on both sides");
-  }
-  if (c.way == ScatterWay::strided && c.size % c.piece != 0) {
-    return SkipReason::impossible("strided needs pieces of equal size; choose a --size that is a multiple of --piece");
-  }
-  if ((c.way == ScatterWay::staged || c.way == ScatterWay::packed) && c.inside_gpu()) {
-    return SkipReason::meaningless("staged and packed are for copies over the link");
-  }
-  if (c.way == ScatterWay::staged && c.host->kind != Layout::Kind::contiguous && pitch_of(c, *c.host) != c.piece) {
-    return SkipReason::meaningless(
-        "staged needs pieces that fill host memory without gaps; with gaps, kernel and packed are fast");
-  }
-  if (c.memory == HostMemory::pageable && c.way != ScatterWay::calls && c.way != ScatterWay::packed) {
-    return SkipReason::meaningless("pageable memory can be moved by calls and packed only");
-  }
-  constexpr std::size_t kBulkUnit = 16;
-  const auto suits_bulk = [](std::size_t bytes) { return bytes % kBulkUnit == 0; };
-  if (c.way == ScatterWay::bulk &&
-      !(suits_bulk(c.piece) && suits_bulk(c.size) && suits_bulk(c.pitch) && suits_bulk(c.align))) {
-    return SkipReason::impossible("bulk copies need pieces, places and sizes that are multiples of 16 bytes");
-  }
+  if (auto reason = reason_against_shape(c)) return reason;
+  if (auto reason = reason_against_way(c)) return reason;
   if (can == nullptr) return std::nullopt;
   if (can->environment.simulated() && c.beside == Beside::memory && c.by_kernel()) {
     return SkipReason::unavailable(

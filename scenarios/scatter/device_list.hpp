@@ -26,10 +26,9 @@ class DeviceList {
     if (where == PieceList::resident) device.copy_and_wait(transfer());
   }
 
-  [[nodiscard]] bool is_copied() const { return where_ == PieceList::copied; }
   /// Enqueues the copy of the list, if each pass needs it.
   void bring(StreamView stream) const {
-    if (is_copied()) stream.copy(transfer());
+    if (where_ == PieceList::copied) stream.copy(transfer());
   }
   [[nodiscard]] const kernels::ListedPiece* entries() const {
     return reinterpret_cast<const kernels::ListedPiece*>(where_ == PieceList::mapped ? on_host_.data : on_gpu_.data);

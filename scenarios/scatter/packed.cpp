@@ -111,22 +111,11 @@ class Packer : NonCopyable {
   Stream stream_;
 };
 
-std::vector<Copy> inside_gpu(const std::vector<Copy>& copies, std::byte* staging) {
-  std::vector<Copy> moves = copies;
-  for (Copy& move : moves) {
-    move.direction == Direction::h2d ? static_cast<void>(move.source = staging)
-                                     : static_cast<void>(move.destination = staging);
-    staging += move.bytes;
-    move.direction = Direction::d2d;
-  }
-  return moves;
-}
-
 PackedWork work_of(Device& device, const ScatterCase& c, std::vector<Copy> copies) {
   constexpr unsigned kBlocks = 32;  // of each kernel; there are as many kernels at once as threads
   const Direction direction = copies.front().direction;
   DeviceBuffer staging = device.allocate_device(c.size);
-  auto moves = std::make_shared<const std::vector<Copy>>(inside_gpu(copies, staging.data));
+  auto moves = std::make_shared<const std::vector<Copy>>(through_buffer(copies, staging.data));
   DeviceList list(device, c.list, *moves);
   return {direction,        std::move(staging), std::make_shared<const std::vector<Copy>>(std::move(copies)),
           std::move(moves), std::move(list),    c.blocks.value_or(kBlocks)};

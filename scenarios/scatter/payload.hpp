@@ -18,7 +18,6 @@ class ScatteredPayload {
   /// Allocates all buffers. The case must be legal.
   ScatteredPayload(Device& device, const ScatterCase& c, Direction direction, std::uint64_t seed);
 
-  [[nodiscard]] Direction direction() const { return direction_; }
   /// One copy for each piece, in the order of the pieces.
   [[nodiscard]] const std::vector<Copy>& copies() const { return copies_; }
   /// A copy of as many bytes from one contiguous range to another, which no other copy touches.

@@ -56,6 +56,19 @@ std::vector<Copy> merged(std::vector<Copy> copies) {
   return all;
 }
 
+std::vector<Copy> through_buffer(std::vector<Copy> copies, std::byte* buffer) {
+  for (Copy& copy : copies) {
+    if (copy.direction == Direction::h2d) {
+      copy.source = buffer;
+    } else {
+      copy.destination = buffer;
+    }
+    buffer += copy.bytes;
+    copy.direction = Direction::d2d;
+  }
+  return copies;
+}
+
 std::vector<HostSpan> host_spans(std::vector<Copy>& copies, bool source_on_host, std::span<const std::size_t> borders) {
   const auto on_host = [source_on_host](const Copy& copy) -> const std::byte* {
     return source_on_host ? copy.source : copy.destination;

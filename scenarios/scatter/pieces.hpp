@@ -41,6 +41,10 @@ Places places_of(const Layout& layout, std::size_t count, std::size_t piece, std
 /// Sorts the copies by source and joins those that are neighbours on both sides.
 std::vector<Copy> merged(std::vector<Copy> copies);
 
+/// Returns the copies inside the GPU that bring the pieces of a packed buffer, one behind the other in the order of
+/// `copies`, to their places (H2D), or pack them there (D2H).
+std::vector<Copy> through_buffer(std::vector<Copy> copies, std::byte* buffer);
+
 /// Consecutive copies of a list whose host ranges follow each other without gaps, so that one copy moves them all.
 struct HostSpan {
   std::size_t first = 0;   ///< index of the first copy

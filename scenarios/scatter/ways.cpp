@@ -116,8 +116,8 @@ unsigned multiprocessors_of(const Device& device) {
   return static_cast<unsigned>(device.capabilities().environment.gpu.multiprocessors);
 }
 
-/// Returns the number of blocks if the user does not choose: the smallest one that was as fast as more, in a sweep of
-/// an H100 with pieces of 4 to 64 KiB (docs/lab/scatter.md).
+/// Returns the number of blocks if the user does not choose: enough to fill the link with pieces of any size, as a
+/// sweep on an H100 and an H200 showed (docs/lab/scatter.md).
 unsigned usual_blocks(const Device& device, const ScatterCase& c, Direction direction) {
   constexpr unsigned kStaged = 66;
   constexpr unsigned kReads = 33;
@@ -165,15 +165,7 @@ class Staged final : public PieceMover {
         inside_(new_stream(device)) {
     const bool to_gpu = direction_ == Direction::h2d;
     const std::vector<HostSpan> spans = host_spans(copies, to_gpu, halving_borders(c.size, c.chunks, !to_gpu));
-    CopyList moves = copies;
-    std::size_t offset = 0;
-    for (Copy& move : moves) {
-      std::byte* const staged = buffer_.data + offset;
-      to_gpu ? static_cast<void>(move.source = staged) : static_cast<void>(move.destination = staged);
-      offset += move.bytes;
-      move.direction = Direction::d2d;
-    }
-    moves_ = std::make_shared<const CopyList>(std::move(moves));
+    moves_ = std::make_shared<const CopyList>(through_buffer(copies, buffer_.data));
     list_.emplace(device, c.list, *moves_);
     blocks_ = c.blocks.value_or(usual_blocks(device, c, direction_));
     multiprocessors_ = std::min(blocks_, multiprocessors_of(device));

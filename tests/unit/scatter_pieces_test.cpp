@@ -20,7 +20,8 @@ Copy piece(std::size_t destination, std::size_t source, std::size_t bytes = 16) 
 TEST(Layouts, AreReadFromWords) {
   EXPECT_EQ(parse_layout("strided")->kind, Layout::Kind::strided);
   EXPECT_EQ(parse_layout("runs:16")->run, 16U);
-  for (const char* word : {"", "runs", "runs:", "runs:0", "runs:-1", "runs:4x", "runs:18446744073709551615", "Shuffled"}) {
+  for (const char* word :
+       {"", "runs", "runs:", "runs:0", "runs:-1", "runs:4x", "runs:18446744073709551615", "Shuffled"}) {
     EXPECT_FALSE(parse_layout(word)) << word;
   }
 }
@@ -57,6 +58,17 @@ TEST(Merging, JoinsNeighboursOnBothSidesOnly) {
   EXPECT_EQ(all[0].destination, gpu_memory.data() + 16);
   EXPECT_EQ(all[1].bytes, 16U) << "a neighbour in host memory only";
   EXPECT_EQ(all[2].bytes, 24U);
+}
+
+TEST(Spans, ArePackedAndSpreadThroughABuffer) {
+  std::array<std::byte, 64> buffer;
+  const auto spread = through_buffer({piece(100, 0), piece(200, 16, 8)}, buffer.data());
+  EXPECT_EQ(spread[1].source, buffer.data() + 16);
+  EXPECT_EQ(spread[1].destination, gpu_memory.data() + 200);
+  EXPECT_EQ(spread[1].direction, Direction::d2d);
+  const auto pack = through_buffer({{host_memory.data(), gpu_memory.data(), 16, Direction::d2h}}, buffer.data());
+  EXPECT_EQ(pack[0].source, gpu_memory.data());
+  EXPECT_EQ(pack[0].destination, buffer.data());
 }
 
 TEST(Spans, EndAtGapsAndAtBorders) {

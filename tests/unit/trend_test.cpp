@@ -268,12 +268,20 @@ TEST(Processes, AsOneRunHaveTheMedianOfTheirMediansWithStudentsInterval) {
     NamedReport report =
         test::named(fmt::format("r-{}.json", processes.size() + 1), {test::stored("copy/a", {median, median})});
     report.report.results[0].add("rate", 1 / median, "GB/s");
+    Measurement& own = report.report.results[0].measurements.at(0);
+    own.min = median / 2;
+    own.max = median * 2;
+    if (median > 1) own.p90 = median * 1.5;
     processes.push_back(std::move(report));
   }
   const NamedReport whole = compare::pooled_run(processes);
   const Measurement& m = whole.report.results.at(0).measurements.at(0);
   ASSERT_EQ(m.samples.size(), 3U);
   EXPECT_NEAR(m.median, 1.1, 1e-9);
+  EXPECT_NEAR(m.min, 0.5, 1e-9) << "of all samples";
+  EXPECT_NEAR(m.max, 2.6, 1e-9);
+  EXPECT_NEAR(m.p90.value(), 1.8, 1e-9) << "the median of the two that have one";
+  EXPECT_FALSE(m.p99);
   // exp(mean +- 4.303 s / sqrt(3)), with mean and s of the logarithms.
   EXPECT_NEAR(m.ci95->low, 0.8100, 1e-3);
   EXPECT_NEAR(m.ci95->high, 1.5670, 1e-3);
