@@ -54,6 +54,9 @@ RULES = [
     Rule("smem_bulk", r"bulk_kernel\b.*", (BULK_LOAD, BULK_STORE, TRY_WAIT), ("cp.async.bulk.tensor", CG, CA)),
     Rule("smem_tma", r"tma_kernel\b.*", (TENSOR_LOAD, TENSOR_STORE, TRY_WAIT), (BULK_LOAD, CG, CA)),
     Rule("smem_tma", r"specialized_kernel\b.*", (TENSOR_LOAD, TENSOR_STORE, TRY_WAIT), (BULK_LOAD, CG, CA)),
+    Rule("pieces", r"copy_pieces", (), NOT_PLAIN),
+    Rule("pieces", r"copy_pieces_bulk", (BULK_LOAD, BULK_STORE, TRY_WAIT), ("cp.async.bulk.tensor", CG, CA)),
+    Rule("pieces", r"busy_(memory|fma)", (), NOT_PLAIN),
 ]
 
 
