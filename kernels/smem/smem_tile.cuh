@@ -223,7 +223,8 @@ __device__ void compute(uint4 (&vectors)[kVectors], const SmemWork& w) {
 
 // --- Output.
 
-/// Stores vector `n` of slice `share` at its place in w.out. At the edge of the matrix, stores only the bytes inside it.
+/// Stores vector `n` of slice `share` at its place in w.out. At the edge of the matrix, stores only the bytes inside
+/// it.
 __device__ inline void store(const SmemWork& w, const Place& place, const ThreadSlice& share, unsigned n,
                              const uint4& vector) {
   std::byte* to = w.out + place.offset + share.offset(w, n);

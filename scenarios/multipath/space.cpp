@@ -117,7 +117,6 @@ class MultipathSpace final : public Tunable {
 }  // namespace
 
 std::unique_ptr<Tunable> multipath_space(std::span<const Case> cases, const RunContext& bench) {
-  require_same_work(cases, kMultipathWorkAxes);
   return std::make_unique<MultipathSpace>(cases, bench);
 }
 

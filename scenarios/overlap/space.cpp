@@ -206,7 +206,6 @@ std::vector<std::string_view> overlap_work_axes() {
 
 std::unique_ptr<Tunable> overlap_space(std::span<const Case> cases, const RunContext& bench) {
   require_what_the_model_covers(cases);
-  require_same_work(cases, overlap_work_axes());
   return std::make_unique<OverlapSpace>(cases, bench);
 }
 

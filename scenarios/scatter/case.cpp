@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "core/error.hpp"
 #include "core/units.hpp"
 #include "scenarios/common/transfer.hpp"
 
@@ -15,10 +16,16 @@ namespace {
 constexpr const char* kScatterBothWays = "bidirectional";
 constexpr std::size_t kAligned = 256;  // places are at multiples of this number, unless --align asks for less
 
-/// Returns the bytes from one place to the next.
-std::size_t pitch_of(const ScatterCase& c, const Layout& layout) {
-  const std::size_t usual = layout.kind == Layout::Kind::strided ? 2 * c.piece : c.piece;
-  return c.pitch != 0 ? c.pitch : usual;
+/// Returns the bytes from one place to the next, for the largest piece; 0: as many as each piece has.
+std::size_t pitch_of(const ScatterCase& c, const Layout& layout, std::size_t largest) {
+  if (layout.kind == Layout::Kind::contiguous) return 0;
+  return c.pitch == 0 && layout.kind == Layout::Kind::strided ? 2 * largest : c.pitch;
+}
+
+/// Whether the pieces fill their buffer.
+bool is_gapless(const ScatterCase& c, const Layout& layout) {
+  const std::size_t pitch = pitch_of(c, layout, c.piece);
+  return pitch == 0 || (c.equal_pieces() && pitch == c.piece);
 }
 
 /// Whether the places of this side are in order and at an even distance, as cudaMemcpy2DAsync needs them.
@@ -50,6 +57,22 @@ std::vector<Axis> axes_of_pieces() {
                       {.defaults = "pinned", .help = "host memory of the pieces; pageable: with calls and packed"})),
       size_axis("size", {.defaults = "64M", .help = "bytes of all pieces together, for each direction"}),
       size_axis("piece", {.defaults = "16K", .help = "bytes of a piece", .max = kLargest}),
+      only_with("piece", {},
+                size_axis("piece-to", {.help = "mixed sizes, from --piece to this one: as many from 4K to 8K as from "
+                                               "8K to 16K",
+                                       .max = kLargest})),
+      {.name = "piece-sizes",
+       .kind = AxisKind::file,
+       .help = "file with the bytes of each piece, one number in each line, repeated until --size is reached",
+       .example = "sizes.txt",
+       .alternative_to = "piece"},
+      {.name = "kv",
+       .kind = AxisKind::text,
+       .help = "pieces of a cache of keys and values: one for each layer's keys or values in a block of tokens; in "
+               "host memory a block's pieces lie together, unless --host-layout says otherwise",
+       .example = "layers:32,heads:8,dim:128,tokens:16,dtype:bf16",
+       .separator = ';',
+       .alternative_to = "piece"},
       {.name = "pieces", .help = "number of pieces, in place of --size", .max = kMostNumber, .alternative_to = "size"},
       both,
       side("host-layout", "layout in host memory, in place of --layout; with --dir d2d of the source"),
@@ -107,19 +130,49 @@ std::vector<Axis> axes_of_ways() {
   };
 }
 
+/// Returns why there are no pieces of the sizes that the case says; nothing if there are.
+std::optional<SkipReason> reason_against_sizes(const ScatterCase& c) {
+  if (!c.kv.empty() && !c.piece_sizes.empty())
+    return SkipReason::impossible("--kv and --piece-sizes exclude each other");
+  if (!c.kv.empty() && !parse_cache_block(c.kv)) {
+    return SkipReason::impossible(fmt::format(
+        "--kv {} is not a shape like layers:32,heads:8,dim:128,tokens:16,dtype:bf16; types are fp32, bf16, fp16, fp8 "
+        "and int8, and tensors:1 says that keys and values lie together",
+        c.kv));
+  }
+  if (c.size == 0)
+    return SkipReason::impossible("mixed sizes need --size, the bytes of all pieces, in place of --pieces");
+  if (c.piece_to != 0 && c.piece_to < c.piece) return SkipReason::impossible("--piece-to is smaller than --piece");
+  if (c.piece_sizes.empty() && c.size / c.piece >= kMostPieces) {
+    return SkipReason::impossible("there would be more than 4,000,000 pieces; choose a larger --piece");
+  }
+  if (std::max(c.piece, c.piece_to) > c.size) return SkipReason::impossible("a piece is larger than --size");
+  try {
+    static_cast<void>(c.piece_sizes.empty() ? std::vector<std::size_t>() : c.sizes());
+  } catch (const InputError& error) {
+    return SkipReason::impossible(error.what());
+  }
+  return std::nullopt;
+}
+
 /// Returns why the pieces cannot lie as the case says; nothing if they can.
 std::optional<SkipReason> reason_against_shape(const ScatterCase& c) {
   if (!c.host || !c.gpu) {
     return SkipReason::impossible("a layout is one of contiguous, strided, shuffled and runs:N, such as runs:16");
   }
-  constexpr std::size_t kMostPieces = 4'000'000;
-  if (c.size / c.piece >= kMostPieces) {
-    return SkipReason::impossible("there would be more than 4,000,000 pieces; choose a larger --piece");
+  if (auto reason = reason_against_sizes(c)) return reason;
+  if (c.pitch != 0 && c.pitch < std::max(c.piece, c.piece_to)) {
+    return SkipReason::impossible("--pitch is smaller than a piece");
   }
-  if (c.piece > c.size) return SkipReason::impossible("--piece is larger than --size");
-  if (c.pitch != 0 && c.pitch < c.piece) return SkipReason::impossible("--pitch is smaller than a piece");
   if (c.align != 0 && !std::has_single_bit(c.align)) return SkipReason::impossible("--align is not a power of two");
   return std::nullopt;
+}
+
+bool suits_bulk_copies(const ScatterCase& c) {
+  constexpr std::size_t kUnit = 16;
+  const auto suits = [](std::size_t bytes) { return bytes % kUnit == 0; };
+  const bool all_suit = suits(c.piece) && suits(c.piece_to) && suits(c.size) && suits(c.pitch) && suits(c.align);
+  return c.piece_sizes.empty() ? all_suit : suits(c.pitch) && suits(c.align) && std::ranges::all_of(c.sizes(), suits);
 }
 
 /// Returns why the way cannot move such pieces on any device; nothing if it can.
@@ -127,37 +180,49 @@ std::optional<SkipReason> reason_against_way(const ScatterCase& c) {
   if (c.way == ScatterWay::strided && !(is_even(*c.host) && is_even(*c.gpu))) {
     return SkipReason::meaningless("strided needs the layout strided or contiguous on both sides");
   }
-  if (c.way == ScatterWay::strided && c.size % c.piece != 0) {
-    return SkipReason::impossible("strided needs pieces of equal size; choose a --size that is a multiple of --piece");
+  if (c.way == ScatterWay::strided && (!c.equal_pieces() || c.size % c.piece != 0)) {
+    return SkipReason::impossible("strided needs pieces of equal size, and a --size that is a multiple of --piece");
   }
   if ((c.way == ScatterWay::staged || c.way == ScatterWay::packed) && c.inside_gpu()) {
     return SkipReason::meaningless("staged and packed are for copies over the link");
   }
-  if (c.way == ScatterWay::staged && c.host->kind != Layout::Kind::contiguous && pitch_of(c, *c.host) != c.piece) {
+  if (c.way == ScatterWay::staged && !is_gapless(c, *c.host)) {
     return SkipReason::meaningless(
         "staged needs pieces that fill host memory without gaps; with gaps, kernel and packed are fast");
   }
   if (c.memory == HostMemory::pageable && c.way != ScatterWay::calls && c.way != ScatterWay::packed) {
     return SkipReason::meaningless("pageable memory can be moved by calls and packed only");
   }
-  constexpr std::size_t kBulkUnit = 16;
-  const auto suits_bulk = [](std::size_t bytes) { return bytes % kBulkUnit == 0; };
-  if (c.way == ScatterWay::bulk &&
-      !(suits_bulk(c.piece) && suits_bulk(c.size) && suits_bulk(c.pitch) && suits_bulk(c.align))) {
+  if (c.way == ScatterWay::bulk && !suits_bulk_copies(c)) {
     return SkipReason::impossible("bulk copies need pieces, places and sizes that are multiples of 16 bytes");
   }
   return std::nullopt;
 }
 
+/// Sets what the case says about the sizes of its pieces. A size of 0 stands for values that contradict each other.
+void set_sizes(const Case& c, ScatterCase& s) {
+  s.piece = c.count_or("piece", 1);
+  s.piece_to = c.count_or("piece-to", 0);
+  if (c.has("piece-sizes")) s.piece_sizes = c.word("piece-sizes");
+  if (c.has("kv")) s.kv = c.word("kv");
+  s.size = c.count_or("size", s.equal_pieces() ? s.piece * c.count_or("pieces", 0) : 0);
+  const std::optional<CacheBlock> block = s.kv.empty() ? std::nullopt : parse_cache_block(s.kv);
+  if (!block) return;
+  s.piece = block->piece;
+  const std::size_t wanted = c.has("size") ? s.size / (s.piece * block->pieces) * block->pieces : c.count("pieces");
+  s.size = s.piece * std::max(wanted, c.has("size") ? block->pieces : 1);  // whole blocks, at least one
+  if (!c.has("host-layout")) s.host = Layout{Layout::Kind::runs, block->pieces};
+}
+
 }  // namespace
 
 ScatterCase scatter_case(const Case& c) {
-  ScatterCase s{.dir = c.word("dir"), .directions = {Direction::h2d, Direction::d2h}, .piece = c.count("piece")};
+  ScatterCase s{.dir = c.word("dir"), .directions = {Direction::h2d, Direction::d2h}};
   if (s.dir != kScatterBothWays) s.directions = {c.one_of<Direction>("dir", kDirections)};
-  s.size = c.has("size") ? c.count("size") : s.piece * c.count("pieces");
   const auto layout = [&c](const char* side) { return parse_layout(c.word(c.has(side) ? side : "layout")); };
   s.host = layout("host-layout");
   s.gpu = layout("gpu-layout");
+  set_sizes(c, s);
   s.pitch = c.count_or("pitch", 0);
   s.align = c.count_or("align", 0);
   s.way = c.one_of<ScatterWay>("way", kScatterWays);
@@ -174,11 +239,16 @@ ScatterCase scatter_case(const Case& c) {
   return s;
 }
 
-Places ScatterCase::places(bool on_host) const {
+std::vector<std::size_t> ScatterCase::sizes() const {
+  if (!piece_sizes.empty()) return sizes_in_file(piece_sizes, size);
+  return piece_to == 0 ? equal_sizes(size, piece) : spread_sizes(size, piece, piece_to);
+}
+
+Places ScatterCase::places(bool on_host, std::span<const std::size_t> sizes) const {
   const Layout& layout = on_host ? *host : *gpu;
   // The two sides are shifted by different amounts, so that their addresses differ in the bits below `align`, too.
   const std::size_t shift = align == 0 ? 0 : on_host ? align : 2 * align;
-  return places_of(layout, pieces(), piece, pitch_of(*this, layout), shift, on_host ? 1 : 2);
+  return places_of(layout, sizes, pitch_of(*this, layout, std::ranges::max(sizes)), shift, on_host ? 1 : 2);
 }
 
 std::vector<Axis> scatter_axes() { return with_shared(axes_of_pieces(), axes_of_ways()); }

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "device/types.hpp"
 #include "run/scenario.hpp"
 #include "scenarios/scatter/pieces.hpp"
+#include "scenarios/scatter/sizes.hpp"
 
 namespace xferbench {
 
@@ -49,7 +51,10 @@ struct ScatterCase {
   std::string dir;
   std::vector<Direction> directions;  ///< two directions: both at once, each with a payload of its own
   std::size_t size = 0;               ///< bytes of all pieces of one direction
-  std::size_t piece = 0;              ///< bytes of a piece; the last one may be shorter
+  std::size_t piece = 0;              ///< bytes of a piece, or of the smallest; the last one may be shorter
+  std::size_t piece_to = 0;           ///< bytes of the largest piece; 0: all are equal
+  std::string piece_sizes;            ///< file with the sizes of the pieces, in place of these two; may be empty
+  std::string kv;                     ///< shape of a cache's blocks, which gives `piece`; may be empty
   std::optional<Layout> host;         ///< layout in host memory, for d2d of the source; nothing if its word is unknown
   std::optional<Layout> gpu;          ///< layout in GPU memory, for d2d of the destination
   std::size_t pitch = 0;              ///< bytes from one place to the next; 0: the layout's default
@@ -71,9 +76,11 @@ struct ScatterCase {
            way == ScatterWay::packed;
   }
   [[nodiscard]] bool inside_gpu() const { return directions.front() == Direction::d2d; }
-  [[nodiscard]] std::size_t pieces() const { return (size + piece - 1) / piece; }
-  /// Returns the places of the pieces on one side. `on_host`: the host side or, for d2d, the source.
-  [[nodiscard]] Places places(bool on_host) const;
+  [[nodiscard]] bool equal_pieces() const { return piece_to == 0 && piece_sizes.empty(); }
+  /// The bytes of each piece. Throws InputError if the file with the sizes is of no use.
+  [[nodiscard]] std::vector<std::size_t> sizes() const;
+  /// Returns the places of pieces of these sizes on one side. `on_host`: the host side or, for d2d, the source.
+  [[nodiscard]] Places places(bool on_host, std::span<const std::size_t> sizes) const;
   /// Bytes of all directions together.
   [[nodiscard]] std::size_t bytes() const { return directions.size() * size; }
 };

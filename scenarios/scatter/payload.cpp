@@ -10,8 +10,9 @@ namespace xferbench {
 ScatteredPayload::ScatteredPayload(Device& device, const ScatterCase& c, Direction direction, std::uint64_t seed)
     : device_(device), direction_(direction), seed_(seed), bytes_(c.size) {
   const bool sends = direction != Direction::d2h;  // the host side, or the source of d2d, is where pieces come from
-  const Places from = c.places(sends);
-  const Places to = c.places(!sends);
+  const std::vector<std::size_t> sizes = c.sizes();
+  const Places from = c.places(sends, sizes);
+  const Places to = c.places(!sends, sizes);
   const auto pinned = [&](std::size_t bytes) { return device.allocate_host(bytes, HostMemory::pinned); };
   const auto ordinary = [&](std::size_t bytes) { return device.allocate_host(bytes, HostMemory::pageable); };
   if (source_on_host()) {
@@ -32,9 +33,8 @@ ScatteredPayload::ScatteredPayload(Device& device, const ScatterCase& c, Directi
   if (direction == Direction::d2d) whole_other_ = device.allocate_device(bytes_);
   const std::byte* const source = source_on_host() ? host_.data : source_.data;
   std::byte* const destination = destination_on_host() ? host_.data : destination_.data;
-  for (std::size_t i = 0; i < from.offsets.size(); ++i) {
-    copies_.push_back(
-        {destination + to.offsets[i], source + from.offsets[i], std::min(c.piece, bytes_ - i * c.piece), direction});
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    copies_.push_back({destination + to.offsets[i], source + from.offsets[i], sizes[i], direction});
   }
 }
 
@@ -81,9 +81,10 @@ void ScatteredPayload::check(std::string_view what) {
 }
 
 MemoryNeeds needs_of(const ScatterCase& c) {
-  const std::size_t host = c.places(true).bytes;
-  const std::size_t gpu = c.places(false).bytes;
-  const std::size_t list = c.by_kernel() ? 24 * c.pieces() : 0;
+  const std::vector<std::size_t> sizes = c.sizes();
+  const std::size_t host = c.places(true, sizes).bytes;
+  const std::size_t gpu = c.places(false, sizes).bytes;
+  const std::size_t list = c.by_kernel() ? 24 * sizes.size() : 0;
   const std::size_t staging = c.way == ScatterWay::staged || c.way == ScatterWay::packed ? c.size : 0;
   const std::size_t slots = c.way == ScatterWay::packed ? c.size : 0;  // an upper bound
   MemoryNeeds all;

@@ -21,26 +21,29 @@ std::optional<Layout> parse_layout(std::string_view word) {
   return is_number && layout.run > 0 && layout.run <= kLongest ? std::optional(layout) : std::nullopt;
 }
 
-Places places_of(const Layout& layout, std::size_t count, std::size_t piece, std::size_t pitch, std::size_t shift,
+Places places_of(const Layout& layout, std::span<const std::size_t> sizes, std::size_t pitch, std::size_t shift,
                  std::uint64_t seed) {
   constexpr std::size_t kMargin = 4096;
-  const bool in_runs = layout.kind == Layout::Kind::runs;
-  const std::size_t run = in_runs ? layout.run : 1;
-  if (layout.kind == Layout::Kind::contiguous) pitch = piece;
-  const std::size_t run_pitch = (run - 1) * piece + pitch;
-  std::vector<std::size_t> order((count + run - 1) / run);
+  constexpr std::size_t kUnit = 256;
+  const std::size_t run = layout.kind == Layout::Kind::runs ? layout.run : 1;
+  std::vector<std::size_t> order((sizes.size() + run - 1) / run);  // of the runs in memory
   std::iota(order.begin(), order.end(), std::size_t{0});
-  if (in_runs || layout.kind == Layout::Kind::shuffled) {
+  if (layout.kind == Layout::Kind::runs || layout.kind == Layout::Kind::shuffled) {
     std::mt19937_64 random(seed);
     // std::shuffle may give another order with another standard library, and results of two builds are compared
     for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random() % i]);
   }
-  Places places;
-  places.offsets.reserve(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    places.offsets.push_back(kMargin + shift + order[i / run] * run_pitch + i % run * piece);
+  Places places{.offsets = std::vector<std::size_t>(sizes.size()), .bytes = kMargin + shift};
+  for (const std::size_t which : order) {
+    const std::size_t end = std::min((which + 1) * run, sizes.size());
+    for (std::size_t i = which * run; i < end; ++i) {
+      places.offsets[i] = places.bytes;
+      // The last piece may be cut. Its place must not move the places behind it to odd addresses.
+      places.bytes += i + 1 == sizes.size() ? (sizes[i] + kUnit - 1) / kUnit * kUnit : sizes[i];
+    }
+    places.bytes = std::max(places.bytes, places.offsets[end - 1] + pitch);
   }
-  places.bytes = 2 * kMargin + shift + order.size() * run_pitch;
+  places.bytes += kMargin;
   return places;
 }
 

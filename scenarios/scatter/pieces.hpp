@@ -33,9 +33,9 @@ struct Places {
   std::size_t bytes = 0;             ///< size of the buffer, with a margin before the first place and after the last
 };
 
-/// Returns the places of `count` pieces of at most `piece` bytes. `pitch`: bytes from one place to the next or, with
-/// runs, from the end of a run to the next in addition to its pieces; at least `piece`. `shift`: added to all offsets.
-Places places_of(const Layout& layout, std::size_t count, std::size_t piece, std::size_t pitch, std::size_t shift,
+/// Returns the places of pieces of these sizes. `pitch`: bytes from one place to the next or, with runs, from the last
+/// place of a run to the next run, unless the piece is larger; 0: no gaps. `shift`: added to all offsets.
+Places places_of(const Layout& layout, std::span<const std::size_t> sizes, std::size_t pitch, std::size_t shift,
                  std::uint64_t seed);
 
 /// Sorts the copies by source and joins those that are neighbours on both sides.

@@ -71,13 +71,14 @@ class Scatter final : public ScenarioOf<scatter_case> {
                     .summary = "data in many separate pieces: calls, batches, kernels and staging against one copy",
                     .axes = scatter_axes(),
                     .metrics = scatter_metrics(),
+                    .heat_maps = {{.rows = "piece", .columns = "pieces", .metric = "of_limit"}},
                     .charts = {{.x = "piece", .y = "bandwidth", .panels = {"dir"}, .lines = {"way"}, .limit = "limit"}},
                     .answer = {.best = "bandwidth",
                                .text = "{bandwidth}, {of_limit} of contiguous copies",
                                .each = {"dir", "piece"},
                                .ranks_ways = true},
-                    .work_axes = {"dir", "host", "size", "piece", "pieces", "layout", "host-layout", "gpu-layout",
-                                  "pitch", "align", "beside"},
+                    .work_axes = {"dir", "host", "size", "piece", "piece-to", "piece-sizes", "kv", "pieces", "layout",
+                                  "host-layout", "gpu-layout", "pitch", "align", "beside"},
                     .note = ScenarioDescriptor::Note{"of_limit", kScatterLimit}}) {}
 
   [[nodiscard]] std::optional<SkipReason> reason_to_skip(const ScatterCase& c, const Capabilities* can) const override {
@@ -115,7 +116,6 @@ class Scatter final : public ScenarioOf<scatter_case> {
     return SkipReason::impossible("tune searches the fastest way alone; leave --beside out");
   }
   [[nodiscard]] std::unique_ptr<Tunable> tunable(std::span<const Case> cases, const RunContext& bench) const override {
-    require_same_work(cases, descriptor().work_axes);
     return scatter_space(cases, bench);
   }
 
@@ -148,14 +148,24 @@ bool is_single_calls(const Result& result) {
   return c.way == ScatterWay::calls && c.streams == 1;
 }
 
+std::string sizes_text(const ScatterCase& c) {
+  if (!c.piece_sizes.empty()) return "the sizes in " + c.piece_sizes;
+  std::string text = format_size_exact(c.piece, " ");
+  if (c.piece_to != 0) text += " to " + format_size_exact(c.piece_to, " ");
+  return c.kv.empty() ? text : fmt::format("{} ({})", text, c.kv);
+}
+
 /// Names the fastest of these results, which do the same work, with its factor over calls, if calls were measured.
-Finding fastest_of(const std::vector<const Result*>& those, const ComparedResults& compared) {
+/// `varied`: further axes in which works differ.
+Finding fastest_of(const std::vector<const Result*>& those, const ComparedResults& compared,
+                   const std::vector<std::string>& varied) {
   const model::Leaders front = leaders_of(those, "scatter");
   const Result& best = *those[front.places.front()];
   const ScatterCase c = scatter_case(best.config);
-  std::string piece = format_size_exact(c.piece, " ");
+  std::string piece = sizes_text(c);
   if (c.beside != Beside::none) piece += fmt::format(" beside {}", kBeside[static_cast<std::size_t>(c.beside)]);
-  std::string text = fmt::format("{}, pieces of {}: {}: {} GB/s, {} of contiguous copies", c.dir, piece,
+  const std::string work = varied.empty() ? "" : ", " + name_of(best.config, varied);
+  std::string text = fmt::format("{}, pieces of {}{}: {}: {} GB/s, {} of contiguous copies", c.dir, piece, work,
                                  ranking_text(front, compared.names, "is the fastest"),
                                  format_significant(best.value("bandwidth")), format_percent(best.value("of_limit")));
   const auto calls = std::ranges::find_if(those, [](const Result* r) { return is_single_calls(*r); });
@@ -163,11 +173,15 @@ Finding fastest_of(const std::vector<const Result*>& those, const ComparedResult
     const double factor = (*calls)->median("scatter") / best.median("scatter");
     text += fmt::format(", {} times as fast as calls", factor_text(factor));
   }
+  Labels labels{{"dir", c.dir}, {"piece", piece}};
+  for (const std::string& axis : varied) {
+    const Case::Param* const value = best.config.find(axis);
+    if (value != nullptr) labels.emplace_back(axis, to_text(value->value, value->kind));
+  }
+  labels.emplace_back("fastest", leaders_text(front, compared.names));
+  labels.emplace_back("outcome", outcome_label(front));
   return {.kind = "winner",
-          .labels = {{"dir", c.dir},
-                     {"piece", piece},
-                     {"fastest", leaders_text(front, compared.names)},
-                     {"outcome", outcome_label(front)}},
+          .labels = std::move(labels),
           .metrics = {best.needed_metric("bandwidth"), best.needed_metric("of_limit")},
           .text = std::move(text)};
 }
@@ -177,6 +191,7 @@ std::vector<Path> ways_over_pieces(std::span<const Result* const> results) {
   std::map<Labels, Path> all;
   for (const Result* r : results) {
     const ScatterCase c = scatter_case(r->config);
+    if (!c.equal_pieces()) continue;
     const Measurement& time = r->needed_measurement("scatter");
     const Labels labels{{"dir", c.dir}, {"way", std::string(kScatterWays[static_cast<std::size_t>(c.way)])}};
     Path& path = all.try_emplace(labels, Path{labels, {}}).first->second;
@@ -197,12 +212,16 @@ std::vector<Finding> Scatter::conclude(std::span<const Result* const> results) c
   for (const Result* r : measured) r->needed_measurement("scatter");
   const std::vector<std::string_view>& work = descriptor().work_axes;
   const auto is_work = [&work](std::string_view axis) { return std::ranges::find(work, axis) != work.end(); };
+  std::vector<std::string> varied = varying_axes(measured);
+  std::erase_if(varied, [&is_work](const std::string& axis) {
+    return !is_work(axis) || axis == "dir" || axis == "piece" || axis == "kv" || axis == "beside";
+  });
   std::vector<Finding> findings;
   for (const auto& those : grouped(measured, [&](const Result& r) { return key_of(r.config, is_work); })) {
     if (those.size() < 2) continue;
     std::vector<std::string> axes = varying_axes(those);
     std::erase_if(axes, is_work);
-    findings.push_back(fastest_of(those, compared_results(those, axes)));
+    findings.push_back(fastest_of(those, compared_results(those, axes), varied));
   }
   constexpr std::size_t kMostSentences = 2;
   fold_into_rows(findings, "winner", kMostSentences);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 #include "core/units.hpp"
@@ -17,7 +18,8 @@ constexpr std::size_t kFew = 64;
 
 /// Returns the case with few pieces of the same size, moved by `way`.
 ScatterCase few_pieces(ScatterCase c, ScatterWay way) {
-  c.size = std::min(c.size, kFew * c.piece);
+  const std::vector<std::size_t> sizes = c.sizes();
+  c.size = std::reduce(sizes.begin(), sizes.begin() + static_cast<std::ptrdiff_t>(std::min(kFew, sizes.size())));
   c.way = way;
   c.streams = 1;
   c.merge = false;
@@ -39,11 +41,11 @@ class ScatterSpace final : public Tunable {
     constexpr double kKernelShare = 0.92;
     constexpr double kChunk = 2.5e-6;
     constexpr double kTail = 10e-6;
-    constexpr double kSpreadRate = 1e12;
+    constexpr double kSpreadRate = 20e9;  // of one block
     constexpr double kThreadRate = 6e9;
     const auto blocks = static_cast<double>(s.blocks.value_or(33));
     const auto bytes = static_cast<double>(s.size);
-    const double pieces = std::ceil(bytes / static_cast<double>(s.piece));
+    const auto pieces = static_cast<double>(shared_.copies());
     switch (s.way) {
       case ScatterWay::calls:
       case ScatterWay::graph: return whole_ + pieces * call_;
@@ -53,7 +55,7 @@ class ScatterSpace final : public Tunable {
       case ScatterWay::bulk: return whole_ / kKernelShare * std::max(1.0, blocks_of_bulk() / blocks) + kTail;
       case ScatterWay::staged:
         return whole_ + static_cast<double>(s.chunks) * kChunk + kTail +
-               bytes / std::exp2(static_cast<double>(s.chunks - 1)) / kSpreadRate;
+               bytes / std::exp2(static_cast<double>(s.chunks - 1)) / (kSpreadRate * blocks);
       case ScatterWay::packed:
         return 1.3 * std::max(whole_, bytes / (kThreadRate * static_cast<double>(s.threads))) + 5 * kTail;
     }
@@ -119,7 +121,7 @@ class ScatterSpace final : public Tunable {
     for (const Series& s : series) stages_.push_back(s.elapsed);
     if (!all_sampled(series)) return;
     whole_ = series[0].elapsed.median;
-    const auto pieces = static_cast<double>(std::min(kFew, work_.pieces()));
+    const auto pieces = static_cast<double>(calls.copies());
     call_ = series[1].elapsed.median / pieces;
     batched_ = batches ? series[2].elapsed.median / pieces : call_;
   }

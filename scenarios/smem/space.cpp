@@ -112,7 +112,6 @@ class SmemSpace final : public Tunable {
 }  // namespace
 
 std::unique_ptr<Tunable> smem_space(std::span<const Case> cases, const RunContext& bench) {
-  require_same_work(cases, kSmemWorkAxes);
   return std::make_unique<SmemSpace>(cases, bench);
 }
 

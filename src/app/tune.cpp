@@ -3,6 +3,7 @@
 
 #include <array>
 #include <functional>
+#include <iterator>
 #include <memory>
 
 #include "app/abort_run.hpp"
@@ -14,6 +15,8 @@
 #include "core/interrupt.hpp"
 #include "paper/writers.hpp"
 #include "results/output_file.hpp"
+#include "run/findings.hpp"
+#include "run/thresholds.hpp"
 #include "run/tuner.hpp"
 #include "words/run.hpp"
 
@@ -21,11 +24,14 @@ namespace xferbench::app {
 
 namespace {
 
-Tuned tune_with_progress(const cli::TuneCommand& command, MonitoredMachine& monitored, std::span<const Case> space,
-                         LiveReport& live, const std::function<std::string()>& table) {
+/// Tunes each work by itself. Returns the results of all, and the findings of the single one or those that compare the
+/// choices for several.
+Tuned tune_with_progress(const cli::TuneCommand& command, MonitoredMachine& monitored,
+                         const std::vector<std::vector<Case>>& works, LiveReport& live,
+                         const std::function<std::string()>& table) {
   const Scenario& scenario = *command.cases.front().scenario;
   const cli::Measuring& measuring = command.measuring;
-  cli::Progress progress(measuring.show.progress, space.size());
+  cli::Progress progress(measuring.show.progress, works.front().size());
   const RunContext bench{.machine = *monitored.machine,
                          .device = monitored.device(),
                          .policy = measuring.policy,
@@ -33,20 +39,42 @@ Tuned tune_with_progress(const cli::TuneCommand& command, MonitoredMachine& moni
                          .verify = measuring.verify,
                          .observe = [](const SamplingProgress&) {},
                          .objective = command.objective};
+  std::vector<Result> ended;  // results of the works before the present one
+  const auto with_ended = [&ended](const std::vector<Result>& results) {
+    std::vector<Result> all = ended;
+    all.insert(all.end(), results.begin(), results.end());
+    return all;
+  };
   const TuneObserver observer{
       .progress = [&progress](const TuneProgress& p) { progress.tuning(p); },
-      .measured = [&](const std::vector<Result>& results) { progress.tell(live.replace(results)); }};
+      .measured = [&](const std::vector<Result>& results) { progress.tell(live.replace(with_ended(results))); }};
   const auto command_of = [&](const Case& c) { return cli::command_line(command, {&scenario, c}); };
   const auto watch = monitored.watchdog.watch([&](const Alarm& alarm) {
     abort_run(alarm, {.live = live, .cases = {}, .table = table, .clear = [&] { progress.clear(); }});
   });
-  return xferbench::tune(scenario, space, bench, command_of, observer,
-                         command.exhaustive ? SearchMode::exhaustive : SearchMode::guided);
+  std::vector<Tuned> tuned;
+  for (const std::vector<Case>& work : works) {
+    tuned.push_back(xferbench::tune(scenario, work, bench, command_of, observer,
+                                    command.exhaustive ? SearchMode::exhaustive : SearchMode::guided));
+    ended = with_ended(tuned.back().results);
+    if (interrupted() != 0 || !bench.device.usable()) break;
+  }
+  if (works.size() == 1) return std::move(tuned.front());
+  return {std::move(ended), threshold_findings(scenario.descriptor(), tuned)};
 }
 
-Report with_fastest(const Report& report) {
+/// Returns the report with the results to show: the ten fastest or, for several works, the two fastest for each.
+Report with_fastest(const Report& report, const ScenarioDescriptor& scenario) {
+  std::vector<const Result*> all;
+  for (const Result& r : report.results) all.push_back(&r);
+  const auto works = grouped(all, [&](const Result& r) { return work_key(r.config, scenario.work_axes); });
   Report shown = report;
-  shown.results = fastest(report.results);
+  shown.results.clear();
+  for (const auto& of_work : works) {
+    std::vector<Result> results;
+    for (const Result* r : of_work) results.push_back(*r);
+    std::ranges::move(fastest(results, works.size() == 1 ? 10 : 2), std::back_inserter(shown.results));
+  }
   return shown;
 }
 
@@ -73,21 +101,23 @@ int perform(const cli::TuneCommand& command) {
   const ScenarioDescriptor& scenario = command.cases.front().scenario->descriptor();
   MonitoredMachine machine(measuring.device, std::array{&scenario});
   const GpusOfRun gpus{machine.environment(), measuring.device.gpus.has_value()};
-  const std::vector<Case> space =
-      feasible(expanded(command.cases, gpus), *machine.machine, measuring.verify, command.memory_limit);
+  const std::vector<std::vector<Case>> works =
+      by_work(feasible(expanded(command.cases, gpus), *machine.machine, measuring.verify, command.memory_limit),
+              scenario.work_axes);
   const ScenarioDescriptor tuned_scenario = tuned_descriptor(scenario);
   const std::array shown{&tuned_scenario};
   LiveReport live(
       begin_report(measuring, machine.device(), shown), measuring.files,
-      [&shown](const Report& report) { return document_of(with_fastest(report), shown); }, std::nullopt,
+      [&shown](const Report& report) { return document_of(with_fastest(report, *shown.front()), shown); }, std::nullopt,
       WriteMode::rewrite_all);
   install_interrupt_handlers(live.has_file() ? HangUp::ignored : HangUp::ends,
                              measuring.show.quiet ? Acknowledge::no : Acknowledge::yes);
   const auto table = [&] {
     const Style style = style_of(measuring.show);
-    return to_terminal(document_of(with_fastest(live.report()), shown, {.every_row = style.every_row}), style);
+    return to_terminal(document_of(with_fastest(live.report(), tuned_scenario), shown, {.every_row = style.every_row}),
+                       style);
   };
-  Tuned tuned = tune_with_progress(command, machine, space, live, table);
+  Tuned tuned = tune_with_progress(command, machine, works, live, table);
   // ignore messages about files here, because finish() reports an error again
   static_cast<void>(live.replace(std::move(tuned.results)));
   live.finish(std::move(tuned.findings));

@@ -112,7 +112,8 @@ class ScenarioFlags {
     std::string text = "xferbench " + scenario_.name;
     for (const Axis& axis : scenario_.axes) {
       const auto found = values_.find(axis.name);
-      if (found != values_.end()) text += fmt::format(" --{} {}", axis.name, fmt::join(found->second, ","));
+      if (found != values_.end())
+        text += fmt::format(" --{} {}", axis.name, fmt::join(found->second, std::string(1, axis.separator)));
     }
     return gpus_.empty() ? text : text + " --gpus " + gpus_;
   }

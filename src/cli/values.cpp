@@ -133,9 +133,9 @@ class AxisParser {
     Values values;
     std::size_t begin = 0;
     while (begin <= text.size()) {
-      const std::size_t comma = std::min(text.find(',', begin), text.size());
-      append(text.substr(begin, comma - begin), values);
-      begin = comma + 1;
+      const std::size_t end = std::min(text.find(axis_.separator, begin), text.size());
+      append(text.substr(begin, end - begin), values);
+      begin = end + 1;
     }
     return std::move(values.in_order);
   }

@@ -25,7 +25,7 @@ enum class AxisKind {
   time,    ///< written as 3ms, 90s or 2h, or as a multiple of Axis::unit; stored in Axis::unit
   choice,  ///< one of Axis::choices
   gpus,    ///< GPU numbers, joined by Axis::joined_by, or one of Axis::choices
-  text,    ///< anything that can be written in a line, without commas
+  text,    ///< anything that can be written in a line, without Axis::separator
   file,    ///< the path of a file, in one line and without commas
 };
 
@@ -47,6 +47,7 @@ struct Axis {
   std::vector<std::string> choices{};  ///< legal words, for AxisKind::choice and AxisKind::gpus
   std::string example{};               ///< for AxisKind::text and AxisKind::file: an example value
   char joined_by = '+';                ///< for AxisKind::gpus: separator of the numbers; 0: only one number is legal
+  char separator = ',';                ///< between values on the command line
   double min = 1;                      ///< smallest legal number; for AxisKind::time in units of `unit`
   double max = 1e18;                   ///< largest legal number, in the unit of `min`
   double unit = 1;                     ///< for AxisKind::time: the unit of stored values, in seconds

@@ -142,7 +142,8 @@ std::string format_percent_short(double fraction, int digits) {
 }
 
 bool is_whole(std::string_view unit) {
-  constexpr std::array<std::string_view, 6> kWhole{"copies", "iterations", "launches", "multiprocessors", "round trips", "stages"};
+  constexpr std::array<std::string_view, 6> kWhole{"copies",          "iterations",  "launches",
+                                                   "multiprocessors", "round trips", "stages"};
   return std::ranges::find(kWhole, unit) != kWhole.end();
 }
 

@@ -48,7 +48,8 @@ std::vector<Finding> conclude(std::span<const Scenario* const> scenarios, std::s
 }
 
 bool conclude_anew(std::span<const Scenario* const> scenarios, Report& report) {
-  if (std::ranges::find(report.findings, "tune", &Finding::kind) != report.findings.end()) return false;
+  const auto is_of_tune = [](const Finding& f) { return f.kind == "tune" || f.kind == "choice"; };
+  if (std::ranges::any_of(report.findings, is_of_tune)) return false;
   try {
     report.findings = conclude(scenarios, report.results);
     return true;

@@ -79,7 +79,4 @@ class Tunable : NonCopyable {
   [[nodiscard]] virtual std::vector<Measurement> stages() const = 0;
 };
 
-/// Throws UsageError unless all cases have the same values of these axes, which define the work. Scenarios call this.
-void require_same_work(std::span<const Case> cases, std::span<const std::string_view> axes);
-
 }  // namespace xferbench

@@ -34,20 +34,6 @@ Region region_for(Objective objective, const Region& region) {
   return wall;
 }
 
-void require_same_work(std::span<const Case> cases, std::span<const std::string_view> axes) {
-  for (const std::string_view axis : axes) {
-    const auto text = [axis](const Case& c) {
-      const Case::Param* p = c.find(axis);
-      return p == nullptr ? std::string() : to_text(p->value, p->kind);
-    };
-    for (const Case& c : cases) {
-      if (text(c) == text(cases.front())) continue;
-      throw UsageError(fmt::format("tune compares times of the same work: pass a single value of --{}, not {} and {}",
-                                   axis, text(cases.front()), text(c)));
-    }
-  }
-}
-
 // --- What a tune writes ---------------------------------------------------------------------------------------------
 
 namespace {
@@ -104,14 +90,13 @@ ScenarioDescriptor tuned_descriptor(const ScenarioDescriptor& scenario) {
   return tuned;
 }
 
-std::vector<Result> fastest(std::span<const Result> results) {
-  constexpr std::size_t kShown = 10;
+std::vector<Result> fastest(std::span<const Result> results, std::size_t most) {
   std::vector<Result> ok;
   std::vector<Result> failed;
   for (const Result& r : results) (r.status == Status::ok ? ok : failed).push_back(r);
   std::ranges::stable_sort(
       ok, {}, [](const Result& r) { return std::pair(r.label(kMeasuredIn) != kConfirmation, makespan(r)); });
-  if (ok.size() > kShown) ok.erase(ok.begin() + kShown, ok.end());
+  ok.resize(std::min(ok.size(), most));
   ok.insert(ok.end(), failed.begin(), failed.end());
   return ok;
 }

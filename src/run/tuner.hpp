@@ -50,9 +50,9 @@ struct Tuned {
 /// maps, because a search does not measure every cell.
 ScenarioDescriptor tuned_descriptor(const ScenarioDescriptor& scenario);
 
-/// Returns the results to show in a table: the ten fastest, then all that failed. Results from the confirmation come
+/// Returns the results to show in a table: the `most` fastest, then all that failed. Results from the confirmation come
 /// before results only from the search.
-std::vector<Result> fastest(std::span<const Result> results);
+std::vector<Result> fastest(std::span<const Result> results, std::size_t most = 10);
 
 /// How many configurations of a space are measured: those that the predictions suggest, or all.
 enum class SearchMode { guided, exhaustive };

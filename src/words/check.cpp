@@ -85,7 +85,8 @@ void add_file(const Checked& checked, bool apart, Document& document) {
       Sentence{.text = verdict + summary(checked), .tone = checked.all_hold() ? Tone::good : Tone::bad, .strong = true},
       apart);
   const std::string medians = checked.processes == 1 ? "" : fmt::format(", medians of {} processes", checked.processes);
-  document.add(Sentence{.text = fmt::format("{}: {}, {}{}", checked.results, checked.gpu, checked.started_at, medians)});
+  document.add(
+      Sentence{.text = fmt::format("{}: {}, {}{}", checked.results, checked.gpu, checked.started_at, medians)});
   document.add(Sentence{
       .text = "against " + checked.expectations + (checked.description.empty() ? "" : ": " + checked.description),
       .goes_on = true});

@@ -32,11 +32,17 @@ std::string short_key(const std::string& key, const ScenarioDescriptor& scenario
 /// Returns the title of the table for a kind of finding.
 std::string title_of(const std::string& kind) {
   static const std::map<std::string, std::string> titles{
-      {"best", "Best case of each method"},         {"break-even", "Break-even of one-time costs"},
-      {"diagnosis", "Where the time went"},         {"fit", "Fits: time = latency + size / rate"},
-      {"odd-pair", "Outlier pairs of GPUs"},        {"per-child", "Cost of one more child"},
-      {"shares", "Pairs of GPUs at the same time"}, {"sort", "Sorting: launches by the GPU and by the host"},
-      {"stages", "Sufficient number of stages"},    {"to-result", "Time to result"},
+      {"best", "Best case of each method"},
+      {"break-even", "Break-even of one-time costs"},
+      {"choice", "What to choose"},
+      {"diagnosis", "Where the time went"},
+      {"fit", "Fits: time = latency + size / rate"},
+      {"odd-pair", "Outlier pairs of GPUs"},
+      {"per-child", "Cost of one more child"},
+      {"shares", "Pairs of GPUs at the same time"},
+      {"sort", "Sorting: launches by the GPU and by the host"},
+      {"stages", "Sufficient number of stages"},
+      {"to-result", "Time to result"},
       {"winner", "Fastest configuration"},
   };
   if (const auto known = titles.find(kind); known != titles.end()) return known->second;

@@ -126,6 +126,17 @@ def no_control_byte_is_printed(setting, tally):
 # --- Full memory and full disk ---
 
 
+def least_memory(setting, made):
+    """The least limit in bytes with which the program starts, found to 256 KiB: with a coarser one there may be room
+    for all that follows."""
+    low, high = 0, 1 << 32
+    while high - low > 256 << 10:
+        middle = (low + high) // 2
+        starts = made.run(setting.program, ["version"], limit=middle)[0] == 0
+        low, high = (low, middle) if starts else (middle, high)
+    return high
+
+
 def out_of_memory(setting, tally):
     """Runs with memory limits from too little to enough: each must succeed or exit with code 2."""
     made = bombs()
@@ -137,8 +148,7 @@ def out_of_memory(setting, tally):
         other = str(folder / "other.json")
         made.write("measured_results", 0.01, other)
         step = setting.number(4, 16) << 20
-        base = next(limit for limit in range(step, 1 << 32, step // 4)
-                    if made.run(setting.program, ["version"], limit=limit)[0] == 0)
+        base = least_memory(setting, made)
         for arguments in (["check", file, "--expect", "h200", "--allow-simulated"], ["compare", file, file + ".copy"],
                           ["--resume", file]):
             for limit in range(base, base + setting.number(240, 64, 48) * (1 << 20), step):

@@ -49,7 +49,8 @@ const std::vector<std::pair<std::string, std::vector<std::string>>>& small_cases
         "staging --size 256K --dir h2d,d2h --method threads --slot 64K --slots 2 --threads 3 --crew together",
         "staging --size 64K --dir h2d,d2h --method register-chunks --slot 4K --slots 2 --threads 3"}},
       {"scatter",
-       {"scatter --size 64K --piece 8K --dir h2d,d2h --way calls,graph,batch,kernel,staged,packed --chunks 2 --threads 2",
+       {"scatter --size 64K --piece 8K --dir h2d,d2h --way calls,graph,batch,kernel,staged,packed --chunks 2 --threads "
+        "2",
         "scatter --size 64K --piece 8K --dir h2d --way strided --layout strided --beside compute"}},
       {"callback", {"callback --size 64K --chunks 4 --streams 2 --consumers 2"}},
       {"smem",

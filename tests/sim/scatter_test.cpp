@@ -1,6 +1,7 @@
 // Scenario scatter: every way moves every byte to its place and none beside it, and costs what its calls cost.
 #include "run/tuner.hpp"
 #include "sim/sim_fixture.hpp"
+#include "support/files.hpp"
 
 namespace xferbench::test {
 
@@ -38,6 +39,22 @@ TEST_F(ScatterTest, EveryWayMovesEveryByteAndLeavesTheGaps) {
       Status::ok);
   expect_all(run({"--way", "calls,packed", "--host", "pageable", "--pieces", "64"}), Status::ok);
   expect_all(run({"--way", "kernel,staged,packed", "--list", "mapped,resident", "--size", "1M"}), Status::ok);
+}
+
+TEST_F(ScatterTest, PiecesOfMixedSizesAndOfACacheArriveWithEveryWayThatIsLegal) {
+  const Words ways{"--dir", "h2d,d2h", "--way", "calls,batch,kernel,bulk,staged,packed"};
+  const auto with = [&](Words shape) {
+    shape.insert(shape.end(), ways.begin(), ways.end());
+    return run(shape);
+  };
+  expect_all(with({"--size", "1M", "--piece", "1K", "--piece-to", "64K"}), Status::ok);
+  const auto cache = with({"--size", "1M", "--kv", "layers:4,heads:2,dim:64,tokens:16,dtype:bf16"});
+  expect_all(cache, Status::ok);
+  EXPECT_EQ(cache.front().value("pieces_moved"), 256) << "32 blocks of 4 layers and 2 tensors";
+  const TemporaryFolder folder;
+  const std::string file = folder / "sizes.txt";
+  write_file(file, "48\n4096\n100000\n");
+  expect_all(run({"--size", "1M", "--piece-sizes", file, "--way", "calls,batch,kernel,staged,packed"}), Status::ok);
 }
 
 TEST_F(ScatterTest, AByteInAGapIsFound) {
@@ -82,7 +99,8 @@ TEST_F(ScatterTest, WaysCostWhatTheirCallsAndEnginesCost) {
 }
 
 TEST_F(ScatterTest, MergingLeavesOneCopyForEachRun) {
-  const Result r = run_one({"--dir", "h2d", "--size", "1M", "--piece", "4K", "--layout", "runs:16", "--merge"});
+  const Result r =
+      run_one({"--dir", "h2d", "--size", "1M", "--piece", "4K", "--layout", "runs:16", "--pitch", "8K", "--merge"});
   EXPECT_EQ(metric(r, "pieces_moved"), 16);
 }
 
@@ -116,6 +134,10 @@ TEST_F(ScatterTest, WhatIsIllegalSaysWhy) {
   refused({"--way", "kernel", "--layout", "runs:x"}, "runs:16");
   refused({"--way", "kernel", "--pitch", "1K"}, "smaller than a piece");
   refused({"--way", "kernel", "--piece", "128M"}, "larger than --size");
+  refused({"--way", "kernel", "--piece", "8K", "--piece-to", "4K"}, "smaller than --piece");
+  refused({"--way", "kernel", "--piece", "8K", "--piece-to", "16K", "--pieces", "8"}, "need --size");
+  refused({"--way", "kernel", "--kv", "layers:32"}, "layers:32,heads:8,dim:128,tokens:16,dtype:bf16");
+  refused({"--way", "kernel", "--piece-sizes", "/missing"}, "cannot read /missing");
   refused({"--way", "kernel", "--piece", "1", "--size", "1T"}, "4,000,000 pieces");
   refused({"--way", "strided", "--layout", "strided", "--piece", "60001"}, "multiple of --piece");
   refused({"--way", "staged", "--pitch", "32K"}, "without gaps");
@@ -134,7 +156,8 @@ TEST_F(ScatterTest, TheFastestWayIsNamedWithItsFactorOverCalls) {
 
 TEST_F(ScatterTest, TuneFindsWhatAnExhaustiveSearchFinds) {
   const TuneObserver nobody{.progress = [](const TuneProgress&) {}, .measured = [](const std::vector<Result>&) {}};
-  for (const char* shape : {"--dir h2d --piece 4K", "--dir bidirectional --piece 64K", "--dir d2h --layout strided"}) {
+  for (const char* shape : {"--dir h2d --piece 4K", "--dir bidirectional --piece 64K", "--dir d2h --layout strided",
+                            "--dir h2d --piece 64K --size 16M"}) {
     std::vector<Case> space;
     const auto cases = cases_on(machine_, std::string("tune scatter ") + shape);
     for (const PlannedCase& c : cases) {

@@ -3,9 +3,13 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <set>
 
+#include "core/error.hpp"
 #include "scenarios/scatter/pieces.hpp"
+#include "scenarios/scatter/sizes.hpp"
+#include "support/files.hpp"
 
 namespace xferbench::test {
 namespace {
@@ -29,7 +33,7 @@ TEST(Layouts, AreReadFromWords) {
 TEST(Layouts, GivePlacesThatDoNotOverlapAndLieWithinTheMargins) {
   for (const char* word : {"contiguous", "strided", "shuffled", "runs:3", "runs:100"}) {
     for (const std::size_t pitch : {100U, 128U, 250U}) {
-      const Places places = places_of(*parse_layout(word), 50, 100, pitch, 4, 1);
+      const Places places = places_of(*parse_layout(word), equal_sizes(5000, 100), pitch, 4, 1);
       ASSERT_EQ(places.offsets.size(), 50U);
       std::vector<std::size_t> sorted = places.offsets;
       std::ranges::sort(sorted);
@@ -41,14 +45,71 @@ TEST(Layouts, GivePlacesThatDoNotOverlapAndLieWithinTheMargins) {
 }
 
 TEST(Layouts, AreInOrderOrShuffledAsTheySay) {
-  const auto places = [](const char* word) { return places_of(*parse_layout(word), 64, 10, 20, 0, 1).offsets; };
-  EXPECT_EQ(places("contiguous")[5], 4096U + 50);
+  const std::vector<std::size_t> sizes = equal_sizes(640, 10);
+  const auto places = [&](const char* word) { return places_of(*parse_layout(word), sizes, 20, 0, 1).offsets; };
+  EXPECT_EQ(places_of(Layout{Layout::Kind::contiguous}, sizes, 0, 0, 1).offsets[5], 4096U + 50);
   EXPECT_EQ(places("strided")[5], 4096U + 100);
   EXPECT_FALSE(std::ranges::is_sorted(places("shuffled")));
   EXPECT_EQ(places("shuffled"), places("shuffled")) << "the same in every process";
   const auto runs = places("runs:4");
   for (std::size_t i = 0; i < runs.size(); ++i) EXPECT_EQ(runs[i], runs[i / 4 * 4] + i % 4 * 10);
   EXPECT_FALSE(std::ranges::is_sorted(runs));
+}
+
+TEST(Layouts, PlacesOfMixedSizesFollowEachOtherWithoutGaps) {
+  const std::vector<std::size_t> sizes = spread_sizes(1'000'000, 4096, 65536);
+  for (const char* word : {"contiguous", "shuffled", "runs:5"}) {
+    const Places places = places_of(*parse_layout(word), sizes, 0, 0, 1);
+    std::vector<std::pair<std::size_t, std::size_t>> sorted;
+    for (std::size_t i = 0; i < sizes.size(); ++i) sorted.emplace_back(places.offsets[i], sizes[i]);
+    std::ranges::sort(sorted);
+    for (std::size_t i = 1; i < sorted.size(); ++i) {
+      const std::size_t gap = sorted[i].first - sorted[i - 1].first - sorted[i - 1].second;
+      EXPECT_LT(gap, sorted[i - 1].second == sizes.back() ? 256U : 1U) << word;
+      EXPECT_EQ(sorted[i].first % 256, 0U) << "the cut last piece must not move the others to odd addresses";
+    }
+  }
+}
+
+std::size_t sum(const std::vector<std::size_t>& sizes) { return std::reduce(sizes.begin(), sizes.end()); }
+
+TEST(Sizes, AreAsManyBytesAsAskedFor) {
+  EXPECT_EQ(equal_sizes(1000, 300), (std::vector<std::size_t>{300, 300, 300, 100}));
+  EXPECT_EQ(sum(spread_sizes(1'000'001, 4096, 65536)), 1'000'001U);
+}
+
+TEST(Sizes, SpreadAreAsManyBelowTheMiddleOfTheDecadesAsAbove) {
+  std::vector<std::size_t> sizes = spread_sizes(std::size_t{64} << 20, 4096, 1 << 20);
+  sizes.pop_back();
+  EXPECT_GE(std::ranges::min(sizes), 4096U);
+  EXPECT_LE(std::ranges::max(sizes), std::size_t{1} << 20);
+  const auto below = std::ranges::count_if(sizes, [](std::size_t bytes) { return bytes < 65536; });
+  EXPECT_NEAR(static_cast<double>(below) / static_cast<double>(sizes.size()), 0.5, 0.1);
+}
+
+TEST(Sizes, OfAFileAreRepeated) {
+  const TemporaryFolder folder;
+  const std::string file = folder / "sizes.txt";
+  write_file(file, "16\n48\n");
+  EXPECT_EQ(sizes_in_file(file, 100), (std::vector<std::size_t>{16, 48, 16, 20}));
+  EXPECT_THROW(sizes_in_file(file + ".missing", 100), InputError);
+  for (const char* text : {"", "16\n0\n", "-1\n", "16\n4K\n", "16\n\n16\n", "1e3\n", "99999999999999999999\n"}) {
+    write_file(file, text);
+    EXPECT_THROW(sizes_in_file(file, 100), InputError) << text;
+  }
+}
+
+TEST(CacheBlocks, HaveAPieceForEachLayersKeysAndValues) {
+  const auto block = parse_cache_block("layers:32,heads:8,dim:128,tokens:16,dtype:bf16");
+  ASSERT_TRUE(block);
+  EXPECT_EQ(block->piece, 8U * 128 * 16 * 2);
+  EXPECT_EQ(block->pieces, 64U);
+  EXPECT_EQ(parse_cache_block("tensors:1,dtype:fp8,tokens:64,dim:576,heads:1,layers:61")->pieces, 61U);
+  for (const char* text :
+       {"", "layers:32", "layers:32,heads:8,dim:128,tokens:16", "layers:32,heads:8,dim:128,tokens:16,dtype:bf17",
+        "layers:0,heads:8,dim:128,tokens:16,dtype:bf16", "layers:1,heads:1,dim:1,tokens:1,dtype:fp8,blocks:3"}) {
+    EXPECT_FALSE(parse_cache_block(text)) << text;
+  }
 }
 
 TEST(Merging, JoinsNeighboursOnBothSidesOnly) {

@@ -1,0 +1,37 @@
+// The sizes of a payload's pieces: equal, spread, read from a file, or those of a language model's cache.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace xferbench {
+
+/// More pieces than this are refused: their lists and places would need gigabytes of host memory.
+inline constexpr std::size_t kMostPieces = 4'000'000;
+
+/// Returns the sizes of pieces of `piece` bytes that are `all` bytes together. In this and the next two functions the
+/// last piece is cut where `all` ends.
+std::vector<std::size_t> equal_sizes(std::size_t all, std::size_t piece);
+
+/// Sizes at random from `least` to `most` bytes, in multiples of 256 bytes and as many between 4 and 8 KiB, say, as
+/// between 8 and 16 KiB. The same in every process.
+std::vector<std::size_t> spread_sizes(std::size_t all, std::size_t least, std::size_t most);
+
+/// Sizes from a file, which has one number of bytes in each line. After the last line the first one follows again.
+/// Throws InputError, naming the file and the line, if it cannot be read, has no sizes or gives too many pieces.
+std::vector<std::size_t> sizes_in_file(const std::string& file, std::size_t all);
+
+/// The pieces of one block of a cache of keys and values.
+struct CacheBlock {
+  std::size_t piece = 0;   ///< bytes of one layer's keys or values
+  std::size_t pieces = 0;  ///< of all layers
+};
+
+/// Parses for example "layers:32,heads:8,dim:128,tokens:16,dtype:bf16", in any order; nothing for another text.
+/// "tensors:1" says that keys and values lie together; without it there are two pieces for each layer.
+std::optional<CacheBlock> parse_cache_block(std::string_view text);
+
+}  // namespace xferbench

@@ -1,0 +1,169 @@
+#include "run/thresholds.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "run/findings.hpp"
+
+namespace xferbench {
+
+namespace {
+
+/// The configuration to choose for one work.
+struct ChosenCase {
+  const Case* config;
+  std::vector<Metric> metrics;
+};
+
+std::string_view label_of(const Finding& finding, std::string_view name) {
+  const auto found = std::ranges::find(finding.labels, name, [](const auto& label) { return label.first; });
+  return found == finding.labels.end() ? std::string_view() : found->second;
+}
+
+bool describes(const Finding& finding, const Case& c) {
+  return std::ranges::all_of(c.params(), [&finding](const Case::Param& param) {
+    return label_of(finding, param.name) == to_text(param.value, param.kind);
+  });
+}
+
+const Finding* about(const Tuned& tuned, std::string_view what) {
+  const auto found =
+      std::ranges::find_if(tuned.findings, [what](const Finding& f) { return label_of(f, "about") == what; });
+  return found == tuned.findings.end() ? nullptr : &*found;
+}
+
+std::vector<ChosenCase> choices_of(const ScenarioDescriptor& scenario, std::span<const Tuned> works) {
+  std::vector<ChosenCase> all;
+  for (const Tuned& tuned : works) {
+    const Finding* const simplest = about(tuned, "simplest");
+    const Finding* const chosen = simplest != nullptr ? simplest : about(tuned, "winner");
+    if (chosen == nullptr) continue;
+    const auto result =
+        std::ranges::find_if(tuned.results, [&](const Result& r) { return describes(*chosen, r.config); });
+    if (result == tuned.results.end()) continue;
+    ChosenCase choice{&result->config, {}};
+    for (const Metric& m : chosen->metrics) {
+      if (m.name == "makespan" || m.name == "behind_best") choice.metrics.push_back(m);
+    }
+    for (const Metric& m : result->metrics) {
+      if (m.name == scenario.answer.best || m.name == "of_limit") choice.metrics.push_back(m);
+    }
+    all.push_back(std::move(choice));
+  }
+  return all;
+}
+
+bool is_work(const ScenarioDescriptor& scenario, std::string_view axis) {
+  return std::ranges::find(scenario.work_axes, axis) != scenario.work_axes.end();
+}
+
+std::string value_of(const Case& c, const std::string& axis) {
+  const Case::Param* const param = c.find(axis);
+  return param == nullptr ? "" : axis_text(*param);
+}
+
+/// Returns for example "staged up to 256 KiB, batch from 1 MiB on" for choices in the order of their values of `along`.
+std::string runs_text(std::span<const ChosenCase* const> choices, const std::string& way, const std::string& along) {
+  std::vector<std::string> parts;
+  for (std::size_t first = 0; first < choices.size();) {
+    const std::string chosen = value_of(*choices[first]->config, way);
+    std::size_t last = first;
+    while (last + 1 < choices.size() && value_of(*choices[last + 1]->config, way) == chosen) ++last;
+    const std::string from = value_of(*choices[first]->config, along);
+    const std::string to = value_of(*choices[last]->config, along);
+    const bool begins = first == 0;
+    const bool ends = last + 1 == choices.size();
+    const std::string where = begins && ends  ? fmt::format("from {} to {}", from, to)
+                              : begins        ? "up to " + to
+                              : ends          ? fmt::format("from {} on", from)
+                              : first == last ? "at " + from
+                                              : fmt::format("from {} to {}", from, to);
+    parts.push_back(fmt::format("{} {}", chosen, where));
+    first = last + 1;
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+/// Returns the first axis of the scenario that `suits`; empty if none does.
+template <class Suits>
+std::string first_axis(const ScenarioDescriptor& scenario, const Suits& suits) {
+  const auto found = std::ranges::find_if(scenario.axes, suits);
+  return found == scenario.axes.end() ? std::string() : found->name;
+}
+
+/// `way`: the axis that names what to choose; `varied`: the axes in which choices differ.
+std::vector<Finding> thresholds(const ScenarioDescriptor& scenario, const std::vector<ChosenCase>& choices,
+                                const std::string& way, const std::vector<std::string>& varied) {
+  const auto varies = [&varied](const Axis& a) { return std::ranges::find(varied, a.name) != varied.end(); };
+  const std::string along =
+      first_axis(scenario, [&](const Axis& a) { return varies(a) && is_work(scenario, a.name) && !is_word(a.kind); });
+  if (along.empty() || way.empty()) return {};
+  std::vector<std::string> others = varied;
+  std::erase_if(others, [&](const std::string& axis) { return axis == along || !is_work(scenario, axis); });
+  std::vector<std::pair<std::string, std::vector<const ChosenCase*>>> groups;
+  for (const ChosenCase& choice : choices) {
+    const std::string key = others.empty() ? "" : name_of(*choice.config, others);
+    auto group = std::ranges::find(groups, key, [](const auto& g) { return g.first; });
+    if (group == groups.end()) group = groups.insert(group, {key, {}});
+    group->second.push_back(&choice);
+  }
+  std::vector<Finding> findings;
+  for (auto& [key, those] : groups) {
+    std::ranges::stable_sort(those, {}, [&](const ChosenCase* c) { return c->config->find(along)->value; });
+    findings.push_back({.scenario = scenario.name,
+                        .kind = "threshold",
+                        .labels = {{"way", way}, {"along", along}},
+                        .metrics = {},
+                        .text = fmt::format("{}{} by {}: {}", key, key.empty() ? way : ", " + way, along,
+                                            runs_text(those, way, along))});
+  }
+  return findings;
+}
+
+}  // namespace
+
+std::string work_key(const Case& c, std::span<const std::string_view> work_axes) {
+  return key_of(c,
+                [work_axes](std::string_view axis) { return std::ranges::find(work_axes, axis) != work_axes.end(); });
+}
+
+std::vector<std::vector<Case>> by_work(std::span<const Case> cases, std::span<const std::string_view> work_axes) {
+  std::vector<std::pair<std::string, std::vector<Case>>> groups;
+  for (const Case& c : cases) {
+    const std::string key = work_key(c, work_axes);
+    auto group = std::ranges::find(groups, key, [](const auto& g) { return g.first; });
+    if (group == groups.end()) group = groups.insert(group, {key, {}});
+    group->second.push_back(c);
+  }
+  std::vector<std::vector<Case>> all;
+  for (auto& [key, those] : groups) all.push_back(std::move(those));
+  return all;
+}
+
+std::vector<Finding> threshold_findings(const ScenarioDescriptor& scenario, std::span<const Tuned> works) {
+  const std::vector<ChosenCase> choices = choices_of(scenario, works);
+  if (choices.size() < 2) return {};
+  std::vector<const Case*> cases;
+  for (const ChosenCase& choice : choices) cases.push_back(choice.config);
+  std::vector<std::string> varied = varying_axes(cases);
+  const std::string way = first_axis(scenario, [&](const Axis& a) {
+    return a.kind == AxisKind::choice && !is_work(scenario, a.name) && cases.front()->has(a.name);
+  });
+  std::vector<Finding> findings = thresholds(scenario, choices, way, varied);
+  if (!way.empty() && std::ranges::find(varied, way) == varied.end()) varied.push_back(way);
+  for (const ChosenCase& choice : choices) {
+    Finding finding{.scenario = scenario.name, .kind = "choice", .labels = {}, .metrics = choice.metrics, .text = {}};
+    for (const std::string& axis : varied) {
+      const Case::Param* const param = choice.config->find(axis);
+      if (param != nullptr) finding.labels.emplace_back(axis, to_text(param->value, param->kind));
+    }
+    findings.push_back(std::move(finding));
+  }
+  return findings;
+}
+
+}  // namespace xferbench

@@ -1,0 +1,26 @@
+// `tune` for several works, such as several sizes: which configuration to choose for each. Pure functions.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "results/scenario_descriptor.hpp"
+#include "run/tuner.hpp"
+
+namespace xferbench {
+
+/// Returns a key that cases of the same work share.
+std::string work_key(const Case& c, std::span<const std::string_view> work_axes);
+
+/// Groups cases by the values of these axes, in the order in which the values appear.
+std::vector<std::vector<Case>> by_work(std::span<const Case> cases, std::span<const std::string_view> work_axes);
+
+/// Returns findings of kind "choice", one for each of several works, and of kind "threshold", which say up to which
+/// value of an axis which configuration is to be chosen. A choice is the simplest configuration within 1 % of the
+/// fastest. Its labels are the values of its axes, a column for each in which choices differ. Works without a measured
+/// configuration are left out.
+std::vector<Finding> threshold_findings(const ScenarioDescriptor& scenario, std::span<const Tuned> works);
+
+}  // namespace xferbench
