@@ -120,10 +120,11 @@ std::vector<Axis> axes_of_ways() {
                       {.defaults = "copied",
                        .help = "where the kernel finds the list of pieces: copied to the GPU in each pass, mapped "
                                "host memory, or resident on the GPU"})),
-      only_with("way", {"batch"},
+      only_with("way", {"batch", "batch-3d"},
                 choice_axis("source-order", words(kSourceOrders),
                             {.defaults = "stream", .help = "when the driver may read the sources"})),
-      only_with("way", {"batch"}, yes("prefer-overlap", "ask the driver to overlap the batch with kernels")),
+      only_with("way", {"batch", "batch-3d"},
+                yes("prefer-overlap", "ask the driver to overlap the batch with kernels")),
       choice_axis(
           "beside", words(kBeside),
           {.defaults = "none", .help = "a kernel that fills the GPU meanwhile and uses its memory or computes"}),
@@ -265,8 +266,8 @@ std::optional<SkipReason> reason_against(const ScatterCase& c, const Capabilitie
   if (c.way == ScatterWay::bulk && can->multiprocessor.compute_capability < kHopper && !can->environment.simulated()) {
     return SkipReason::unavailable("bulk copies need a GPU of compute capability 9.0 or higher");
   }
-  if (c.way == ScatterWay::batch && !can->batch_copies) {
-    return SkipReason::unavailable("cudaMemcpyBatchAsync needs CUDA 12.8 or newer, in the driver and in this build");
+  if (c.by_batch() && !can->batch_copies) {
+    return SkipReason::unavailable("batches of copies need CUDA 12.8 or newer, in the driver and in this build");
   }
   return std::nullopt;
 }

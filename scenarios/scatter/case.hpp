@@ -19,16 +19,17 @@ namespace xferbench {
 
 /// How the pieces are moved.
 enum class ScatterWay {
-  calls,    ///< one cudaMemcpyAsync for each piece
-  graph,    ///< the same calls, captured in a graph
-  batch,    ///< one cudaMemcpyBatchAsync
-  strided,  ///< one cudaMemcpy2DAsync, for pieces at an even distance
-  kernel,   ///< a kernel whose threads read and write all pieces
-  bulk,     ///< a kernel that moves all pieces by bulk copies (TMA)
-  staged,   ///< whole copies between the host and a buffer on the GPU, and a kernel that spreads or packs the pieces
-  packed,   ///< CPU threads pack the pieces into pinned slots or unpack them; then as staged
+  calls,     ///< one cudaMemcpyAsync for each piece
+  graph,     ///< the same calls, captured in a graph
+  batch,     ///< one cudaMemcpyBatchAsync
+  batch_3d,  ///< one cudaMemcpy3DBatchAsync, for which each piece is a volume of one row
+  strided,   ///< one cudaMemcpy2DAsync, for pieces at an even distance
+  kernel,    ///< a kernel whose threads read and write all pieces
+  bulk,      ///< a kernel that moves all pieces by bulk copies (TMA)
+  staged,    ///< whole copies between the host and a buffer on the GPU, and a kernel that spreads or packs the pieces
+  packed,    ///< CPU threads pack the pieces into pinned slots or unpack them; then as staged
 };
-inline constexpr std::array<std::string_view, 8> kScatterWays{"calls",  "graph", "batch",  "strided",
+inline constexpr std::array<std::string_view, 9> kScatterWays{"calls",  "graph", "batch",  "batch-3d", "strided",
                                                               "kernel", "bulk",  "staged", "packed"};
 
 /// Where a kernel finds its list of pieces.
@@ -68,13 +69,14 @@ struct ScatterCase {
   std::optional<unsigned> blocks;          ///< thread blocks of the kernel; nothing: the default of the way
   PieceList list = PieceList::copied;
   SourceOrder order = SourceOrder::stream;
-  bool beside_kernels = false;  ///< ScatterWay::batch: whether the batch asks for overlap with kernels
+  bool beside_kernels = false;  ///< by_batch(): whether the batch asks for overlap with kernels
   Beside beside = Beside::none;
 
   [[nodiscard]] bool by_kernel() const {
     return way == ScatterWay::kernel || way == ScatterWay::bulk || way == ScatterWay::staged ||
            way == ScatterWay::packed;
   }
+  [[nodiscard]] bool by_batch() const { return way == ScatterWay::batch || way == ScatterWay::batch_3d; }
   [[nodiscard]] bool inside_gpu() const { return directions.front() == Direction::d2d; }
   [[nodiscard]] bool equal_pieces() const { return piece_to == 0 && piece_sizes.empty(); }
   /// The bytes of each piece. Throws InputError if the file with the sizes is of no use.

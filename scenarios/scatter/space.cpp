@@ -49,7 +49,8 @@ class ScatterSpace final : public Tunable {
     switch (s.way) {
       case ScatterWay::calls:
       case ScatterWay::graph: return whole_ + pieces * call_;
-      case ScatterWay::batch: return whole_ + pieces * batched_;
+      case ScatterWay::batch:
+      case ScatterWay::batch_3d: return whole_ + pieces * batched_;
       case ScatterWay::strided: return whole_;
       case ScatterWay::kernel: return whole_ / kKernelShare * std::max(1.0, 4 / blocks) + kTail;
       case ScatterWay::bulk: return whole_ / kKernelShare * std::max(1.0, blocks_of_bulk() / blocks) + kTail;

@@ -80,6 +80,7 @@ class Batch final : public OneCall {
   Batch(Device& device, const ScatterCase& c, CopyList copies) : OneCall(device), batch_(std::move(copies)) {
     batch_.order = c.order;
     batch_.beside_kernels = c.beside_kernels;
+    batch_.as_volumes = c.way == ScatterWay::batch_3d;
   }
   void submit() override { stream().copy_batch(batch_); }
 
@@ -224,7 +225,8 @@ std::unique_ptr<PieceMover> make_piece_mover(Device& device, const ScatterCase& 
   switch (c.way) {
     case ScatterWay::calls: return std::make_unique<Calls>(device, c, std::move(copies));
     case ScatterWay::graph: return std::make_unique<GraphOfCalls>(device, copies);
-    case ScatterWay::batch: return std::make_unique<Batch>(device, c, std::move(copies));
+    case ScatterWay::batch:
+    case ScatterWay::batch_3d: return std::make_unique<Batch>(device, c, std::move(copies));
     case ScatterWay::strided: return std::make_unique<Strided>(device, copies);
     case ScatterWay::kernel:
     case ScatterWay::bulk: return std::make_unique<ByKernel>(device, c, std::move(copies));

@@ -109,6 +109,10 @@ struct CopyBatch {
   std::vector<std::size_t> sizes{};
   SourceOrder order = SourceOrder::stream;
   bool beside_kernels = false;  ///< cudaMemcpyFlagPreferOverlapWithCompute
+  bool as_volumes = false;      ///< by cudaMemcpy3DBatchAsync, each copy as a volume of one row
+
+  /// The function that submits the batch.
+  [[nodiscard]] const char* function() const { return as_volumes ? "cudaMemcpy3DBatchAsync" : "cudaMemcpyBatchAsync"; }
 };
 
 /// Copies of equally long ranges at an even distance, which one call submits (cudaMemcpy2DAsync).

@@ -88,6 +88,16 @@ std::string runs_text(std::span<const ChosenCase* const> choices, const std::str
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
+/// Whether each case that has the axis has its default value.
+bool is_always_default(const ScenarioDescriptor& scenario, const std::vector<const Case*>& cases,
+                       const std::string& name) {
+  const Axis* const axis = scenario.axis(name);
+  return axis != nullptr && std::ranges::all_of(cases, [&](const Case* c) {
+           const Case::Param* const param = c->find(name);
+           return param == nullptr || to_text(param->value, param->kind) == axis->defaults;
+         });
+}
+
 /// Returns the first axis of the scenario that `suits`; empty if none does.
 template <class Suits>
 std::string first_axis(const ScenarioDescriptor& scenario, const Suits& suits) {
@@ -154,6 +164,8 @@ std::vector<Finding> threshold_findings(const ScenarioDescriptor& scenario, std:
     return a.kind == AxisKind::choice && !is_work(scenario, a.name) && cases.front()->has(a.name);
   });
   std::vector<Finding> findings = thresholds(scenario, choices, way, varied);
+  std::erase_if(varied,
+                [&](const std::string& axis) { return axis != way && is_always_default(scenario, cases, axis); });
   if (!way.empty() && std::ranges::find(varied, way) == varied.end()) varied.push_back(way);
   for (const ChosenCase& choice : choices) {
     Finding finding{.scenario = scenario.name, .kind = "choice", .labels = {}, .metrics = choice.metrics, .text = {}};

@@ -83,13 +83,15 @@ TEST_F(GpuScenarioTest, ScatterEveryWay) {
   run_ok("scatter --size 1000001 --piece 4097 --align 1 " + over_link + ",staged");
   run_ok("scatter --size 1000001 --piece 4097 --align 1 --pitch 5001 " + over_link);
   run_ok("scatter --size 1000004 --piece 4100 --align 4 --layout runs:7 --merge " + over_link + ",staged");
-  run_ok("scatter --size 1M --piece 4112 --align 16 --pitch 8208 --dir h2d,d2h,d2d --way kernel,bulk,batch");
+  run_ok("scatter --size 1M --piece 4112 --align 16 --pitch 8208 --dir h2d,d2h,d2d --way kernel,bulk,batch,batch-3d");
   run_ok("scatter --size 16M --piece 4K,64K --dir h2d,d2h,bidirectional --way bulk --blocks 1,7,132");
   run_ok("scatter --size 1M --piece 4K --layout strided --dir h2d,d2h,d2d --way strided");
   run_ok("scatter --size 1M --way calls,packed --host pageable");
   run_ok("scatter --size 1M --way kernel,bulk,staged --list mapped,resident --blocks 4");
   run_ok("scatter --size 1M --way batch --source-order during-call,any --prefer-overlap");
   run_ok("scatter --size 16M --way batch,kernel,staged --beside memory,compute");
+  run_ok("scatter --size 1M --piece 256 --piece-to 64K --way calls,batch,batch-3d,kernel,bulk,staged,packed");
+  run_ok("scatter --size 1M --kv layers:4,heads:2,dim:64,tokens:16,dtype:bf16 --way batch-3d,kernel,bulk,staged");
 }
 
 TEST_F(GpuScenarioTest, CallbackEveryMethod) {

@@ -17,7 +17,7 @@ class ScatterTest : public OnSim {
 };
 
 TEST_F(ScatterTest, EveryWayMovesEveryByteAndLeavesTheGaps) {
-  const Words all{"--dir", "h2d,d2h,bidirectional", "--way", "calls,graph,batch,kernel,staged,packed"};
+  const Words all{"--dir", "h2d,d2h,bidirectional", "--way", "calls,graph,batch,batch-3d,kernel,staged,packed"};
   const Words with_gaps{"--dir", "h2d,d2h,bidirectional", "--way", "calls,graph,batch,kernel,packed"};
   const std::vector<std::pair<Words, Words>> commands{
       {all, {"--size", "1M", "--piece", "4K,60001"}},

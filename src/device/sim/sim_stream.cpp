@@ -152,7 +152,7 @@ void SimStream::copy_batch(const CopyBatch& batch) {
     const bool inlined = copy.direction == Direction::h2d && copy.bytes <= profile_.batch_inline_bytes;
     cost += profile_.batch_copy_call + (inlined ? static_cast<double>(copy.bytes) / profile_.batch_inline_rate : 0);
   }
-  copy_many("cudaMemcpyBatchAsync", batch.copies, cost, &Operations::batch);
+  copy_many(batch.function(), batch.copies, cost, &Operations::batch);
 }
 
 void SimStream::copy_strided(const StridedCopy& c) {
