@@ -52,6 +52,7 @@ std::size_t ScatterMovement::operations() const {
 void ScatterMovement::submit() {
   // D2H first: the list of its pieces goes to the GPU, and would wait there behind the pieces of H2D.
   for (auto mover = movers_.rbegin(); mover != movers_.rend(); ++mover) (*mover)->submit();
+  for (const auto& mover : movers_) mover->finish();
 }
 
 Region ScatterMovement::pieces() {

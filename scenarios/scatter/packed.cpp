@@ -146,6 +146,8 @@ class Packed final : public PieceMover {
       packers_[i]->stream().wait(listed_);
       workers_[i]->start([&packer = *packers_[i]] { packer.move_all(); });
     }
+  }
+  void finish() override {
     for (const auto& worker : workers_) worker->finish();
   }
   [[nodiscard]] std::vector<StreamView> streams() const override {

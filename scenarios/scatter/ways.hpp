@@ -15,8 +15,11 @@ class PieceMover : NonCopyable {
  public:
   virtual ~PieceMover() = default;
 
-  /// Enqueues all copies of one pass to streams(), which must be idle or ordered by the caller.
+  /// Enqueues all copies of one pass to streams(), which must be idle or ordered by the caller. Threads of the way may
+  /// go on enqueueing until finish() has returned.
   virtual void submit() = 0;
+  /// Waits for the threads that submit() has started.
+  virtual void finish() {}
   /// The streams that a pass uses, the first of which is its root.
   [[nodiscard]] virtual std::vector<StreamView> streams() const = 0;
   /// Number of operations that one pass enqueues to the busiest of these streams.

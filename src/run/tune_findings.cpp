@@ -53,7 +53,7 @@ std::string behind(const TuneCandidate& one, const TuneCandidate& best) {
 model::Estimate time_of(const TuneCandidate& c) { return {c.seconds, c.interval}; }
 
 /// Returns the finding about the winner. `all` is sorted by time, the fastest first.
-Finding winner_of(std::span<const TuneCandidate> all, const CandidateNames& namer, Objective objective) {
+Finding winner_of(std::span<const TuneCandidate> all, const CandidateNames& namer, bool to_result) {
   const TuneCandidate& best = all.front();
   std::string interval;
   if (best.interval) {
@@ -66,7 +66,7 @@ Finding winner_of(std::span<const TuneCandidate> all, const CandidateNames& name
     const bool still_out = c.out && c.seconds > (1 + model::kAlike) * best.seconds;
     return still_out || model::relate(time_of(best), time_of(c)) == model::Relation::faster;
   });
-  const std::string what = fmt::format("fastest by {}{}", objective == Objective::wall ? "time to result" : "makespan",
+  const std::string what = fmt::format("fastest by {}{}", to_result ? "time to result" : "makespan",
                                        decided ? "" : ", tied with others (within 1 % or within error)");
   Finding f = finding(
       "winner",
@@ -188,7 +188,8 @@ std::vector<Finding> tune_findings(TuneSummary summary) {
     std::ranges::copy_if(all, std::back_inserter(set), [&](const TuneCandidate& c) {
       return &c == &all.front() || c.seconds <= (1 + model::kAlike) * all.front().seconds;
     });
-    findings = {winner_of(all, namer, summary.objective), alike(set, namer)};
+    findings = {winner_of(all, namer, summary.by_host_clock || summary.objective == Objective::wall),
+                alike(set, namer)};
     std::erase_if(set, [&](const TuneCandidate& c) { return c.confirmed != all.front().confirmed; });
     if (set.size() > 1) findings.push_back(simplest(set, namer));
   }

@@ -229,6 +229,7 @@ class Tuner {
       if (!counts(entry)) continue;
       const Measurement* time = decisive(entry);
       const auto interval = interval_of(*time);
+      summary.by_host_clock = time->clock == Clock::host;
       constexpr double kDisturbed = 0.1;  // maximum width of the interval, as a fraction of the median time
       summary.contestants.push_back(
           {.config = entry.config,

@@ -110,6 +110,13 @@ TEST_F(ScatterTest, BothWaysOverlapBecauseTheListOfD2hGoesFirst) {
   EXPECT_GT(metric(r, "of_limit"), 0.95);
 }
 
+TEST_F(ScatterTest, ThreadsOfBothDirectionsPackAtTheSameTime) {
+  verify_ = false;
+  const auto results = run({"--dir", "h2d,d2h,bidirectional", "--way", "packed", "--size", "16M"});
+  const double in_turn = median(results[0], "scatter") + median(results[1], "scatter");
+  EXPECT_LT(median(results[2], "scatter"), 0.9 * in_turn);
+}
+
 TEST_F(ScatterTest, AKernelBesideTellsWhatItLosesAndWhetherThePiecesHadToWait) {
   verify_ = false;
   const auto beside = [&](const char* way) {
