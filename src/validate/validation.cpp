@@ -78,7 +78,7 @@ std::vector<std::string> names_of_work(std::span<const Work> cases) {
 }
 
 std::string kind_of(const Case& c) {
-  for (const char* axis : {"strategy", "method", "host", "op"}) {
+  for (const char* axis : {"strategy", "method", "way", "host", "op"}) {
     if (c.has(axis)) return c.word(axis);
   }
   return c.scenario();
@@ -99,8 +99,9 @@ Errors errors_of_those(const Those& those) {
   }
   if (errors.empty()) return {};
   constexpr double kMost = 0.95;
+  const auto close = std::ranges::count_if(errors, [](double e) { return e <= kClose; });
   return {errors.size(), statistics::median(signed_errors), statistics::median(errors),
-          statistics::percentile(errors, kMost)};
+          statistics::percentile(errors, kMost), static_cast<double>(close) / static_cast<double>(errors.size())};
 }
 
 bool meets(const Prediction& p) {
@@ -108,11 +109,20 @@ bool meets(const Prediction& p) {
   return measured.low <= p.between->high && p.between->low <= measured.high;
 }
 
-Group group_of(const std::string& name, const Those& those) {
-  Group group{.name = name, .all = errors_of_those(those), .kinds = {}, .fastest = {}, .predicted_fastest = {}};
+std::vector<std::pair<std::string, Errors>> kinds_of_those(const Those& those) {
+  std::vector<std::pair<std::string, Errors>> kinds;
   for (const auto& [kind, of_kind] : by_name(those, &Prediction::kind)) {
-    group.kinds.emplace_back(kind, errors_of_those(of_kind));
+    kinds.emplace_back(kind, errors_of_those(of_kind));
   }
+  return kinds;
+}
+
+Group group_of(const std::string& name, const Those& those) {
+  Group group{.name = name,
+              .all = errors_of_those(those),
+              .kinds = kinds_of_those(those),
+              .fastest = {},
+              .predicted_fastest = {}};
   const Prediction* fastest = *std::ranges::min_element(those, {}, &Prediction::measured);
   const Prediction* chosen = *std::ranges::min_element(those, {}, &Prediction::predicted);
   group.fastest = fastest->key;
@@ -139,6 +149,10 @@ std::vector<Group> groups_of(std::span<const Prediction> predictions) {
     groups.push_back(group_of(name, those));
   }
   return groups;
+}
+
+std::vector<std::pair<std::string, Errors>> kinds_of(std::span<const Prediction> predictions) {
+  return kinds_of_those(pointers(predictions));
 }
 
 Errors errors_of(std::span<const Prediction> predictions) { return errors_of_those(pointers(predictions)); }

@@ -48,7 +48,11 @@ struct Errors {
   double bias = 0;  ///< median of predicted / measured - 1, sign included
   double median = 0;
   double p95 = 0;
+  double close = 0;  ///< share of the cases whose error is at most kClose
 };
+
+/// Largest error of a close prediction.
+inline constexpr double kClose = 0.05;
 
 struct Group {
   std::string name;
@@ -64,6 +68,9 @@ struct Group {
 
 /// Returns the errors of each group of cases (Prediction::group), in the order of the groups' first cases.
 std::vector<Group> groups_of(std::span<const Prediction> predictions);
+
+/// Returns the errors by Prediction::kind, in the order of first use.
+std::vector<std::pair<std::string, Errors>> kinds_of(std::span<const Prediction> predictions);
 
 Errors errors_of(std::span<const Prediction> predictions);
 

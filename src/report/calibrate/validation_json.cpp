@@ -20,6 +20,7 @@ constexpr std::array kErrorsFields{
     field<&Errors::bias, kNumber>("bias", "Median of predicted / measured - 1."),
     field<&Errors::median>("median", "Median of |predicted / measured - 1|."),
     field<&Errors::p95>("p95", "95th percentile of these errors."),
+    field<&Errors::close>("within_5_percent", "Share of the cases whose error is at most 5 %."),
 };
 constexpr Codec kErrors = named("errors", record(kErrorsFields));
 
