@@ -2,6 +2,7 @@
 #include "kernels/pieces.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace xferbench::kernels {
 
@@ -16,24 +17,27 @@ PieceCopy::PieceCopy(PieceEngine engine, std::shared_ptr<const std::vector<Copy>
     bytes += copy.bytes;
     largest_ = std::max(largest_, copy.bytes);
   }
-  const double seconds = static_cast<double>(bytes) / (rate_of_block() * blocks);
   switch (part_.front().direction) {
-    case Direction::h2d: cost_.h2d_bytes = bytes, cost_.seconds = seconds; break;
-    case Direction::d2h: cost_.d2h_bytes = bytes, cost_.seconds = seconds; break;
+    case Direction::h2d: cost_.h2d_bytes = bytes; break;
+    case Direction::d2h: cost_.d2h_bytes = bytes; break;
     case Direction::p2p:
     case Direction::d2d: cost_.bytes = 2 * bytes; break;
   }
+  if (cost_.bytes == 0) cost_.pieces = turns_of(engine, part_.size(), largest_, blocks);
 }
 
-/// Returns the bytes per second that one block moves over the link, as measured on an H100 and an H200 with one block:
-/// a block of bulk copies waits for the slices that it keeps in flight.
-double PieceCopy::rate_of_block() const {
-  constexpr double kReads = 14.5e9;
-  constexpr double kWrites = 25e9;
-  constexpr double kInFlight = 10;
-  constexpr double kRoundTrip = 5.3e-6;
-  if (engine_ == PieceEngine::bulk) return kInFlight * static_cast<double>(std::min(largest_, kBulkSlice)) / kRoundTrip;
-  return part_.front().direction == Direction::d2h ? kWrites : kReads;
+PieceTurns PieceCopy::turns_of(PieceEngine engine, std::size_t pieces, std::size_t largest, unsigned blocks) {
+  constexpr double kWarpsOfBlock = 16;
+  constexpr double kSector = 32;  // bytes of the list that one miss of the first cache brings
+  constexpr double kLine = 128;   // bytes of the list that one miss of the second cache brings
+  const bool bulk = engine == PieceEngine::bulk;
+  const std::size_t slice = bulk ? kBulkSlice : kThreadsSlice;
+  const auto per_piece = static_cast<double>((largest + slice - 1) / slice);
+  const double at_once = blocks * (bulk ? 1 : kWarpsOfBlock);  // slices of all blocks in one turn
+  const double turns = std::ceil(static_cast<double>(pieces) * per_piece / at_once);
+  // From one turn to the next, a block goes on by this many bytes in the list.
+  const double apart = at_once / per_piece * sizeof(ListedPiece);
+  return {turns, turns * (std::min(1.0, apart / kSector) + std::min(1.0, apart / kLine)), bulk};
 }
 
 KernelCost BusyKernel::cost() const {

@@ -39,6 +39,9 @@ class PieceCopy final : public Kernel {
   PieceCopy(PieceEngine engine, std::shared_ptr<const std::vector<Copy>> copies, std::span<const Copy> part,
             const ListedPiece* list, unsigned blocks);
 
+  /// Returns how the blocks wait when they move `pieces` pieces of at most `largest` bytes over the link.
+  static PieceTurns turns_of(PieceEngine engine, std::size_t pieces, std::size_t largest, unsigned blocks);
+
   [[nodiscard]] std::string_view name() const override {
     return engine_ == PieceEngine::bulk ? "piece-copy-bulk" : "piece-copy";
   }
@@ -55,8 +58,6 @@ class PieceCopy final : public Kernel {
 #endif
 
  private:
-  [[nodiscard]] double rate_of_block() const;
-
   PieceEngine engine_;
   std::shared_ptr<const std::vector<Copy>> all_;  ///< owns the copies of part_
   std::span<const Copy> part_;

@@ -34,8 +34,8 @@ class ScatterSpace final : public Tunable {
     measure_stages();
   }
 
-  /// A rough model; the search corrects it by measured times. The kernels' shares of the link, and the bytes that a
-  /// block keeps in flight, are those of an H100 (docs/lab/scatter.md).
+  /// A rough model; the search corrects it by measured times. The kernels' shares of the link, and the blocks that
+  /// bulk copies need, are those of an H100 (docs/lab/scatter.md).
   [[nodiscard]] double predict(const Case& c) const override {
     const ScatterCase s = scatter_case(c);
     constexpr double kKernelShare = 0.92;
@@ -97,7 +97,7 @@ class ScatterSpace final : public Tunable {
     return c;
   }
 
-  /// Number of blocks with which bulk copies fill the link: a block keeps ten slices of at most 8 KiB in flight.
+  /// Number of blocks with which bulk copies fill the link: a block issues a slice of at most 8 KiB in some 0.6 us.
   [[nodiscard]] double blocks_of_bulk() const {
     constexpr std::size_t kSlice = kernels::PieceCopy::kBulkSlice;
     constexpr double kBlocksOfWholeSlices = 5;

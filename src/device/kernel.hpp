@@ -14,14 +14,23 @@
 
 namespace xferbench {
 
+/// How the blocks of a kernel that copies pieces over the link wait. A block moves a part of a piece in each turn,
+/// after it has read the piece's entry in a list.
+struct PieceTurns {
+  double turns = 0;       ///< number of turns of one block
+  double list_reads = 0;  ///< number of cache misses of one block when it reads the list
+  bool bulk = false;      ///< whether one thread issues bulk copies; otherwise each turn waits for its loads
+};
+
 /// Work of one launch, by resource. The simulated duration of a launch is the time that its slowest resource needs.
 struct KernelCost {
-  std::uint64_t bytes = 0;       ///< device memory traffic, reads plus writes
-  double fma = 0;                ///< number of single-precision fused multiply-adds
-  double seconds = 0;            ///< time that the kernel waits or spins, in seconds
-  std::uint64_t h2d_bytes = 0;   ///< bytes read from host memory over the link
-  std::uint64_t d2h_bytes = 0;   ///< bytes written to host memory over the link
-  unsigned blocks = 0;           ///< number of thread blocks; 0: enough to fill the GPU
+  std::uint64_t bytes = 0;      ///< device memory traffic, reads plus writes
+  double fma = 0;               ///< number of single-precision fused multiply-adds
+  double seconds = 0;           ///< time that the kernel waits or spins, in seconds
+  std::uint64_t h2d_bytes = 0;  ///< bytes read from host memory over the link
+  std::uint64_t d2h_bytes = 0;  ///< bytes written to host memory over the link
+  PieceTurns pieces{};          ///< additional time that pieces take because blocks wait; only with bytes over the link
+  unsigned blocks = 0;          ///< number of thread blocks; 0: enough to fill the GPU
   std::uint64_t peer_bytes = 0;  ///< bytes that the kernel moves between its own GPU's memory and another GPU's
   const std::byte* peer_source = nullptr;       ///< address that the peer bytes are read from; null: none are moved
   const std::byte* peer_destination = nullptr;  ///< address that the peer bytes are written to

@@ -23,6 +23,12 @@ double share_of(const KernelCost& cost, const Profile& p) {
   return std::min(1.0, cost.blocks / (p.multiprocessors * kBlocksPerMultiprocessor));
 }
 
+/// Returns the seconds that a block which copies pieces needs for all its turns.
+double time_of_turns(const KernelCost& cost, const Profile& p) {
+  const double turn = cost.pieces.bulk ? p.bulk_turn : cost.h2d_bytes > 0 ? p.piece_read_turn : p.piece_write_turn;
+  return cost.pieces.turns * turn + cost.pieces.list_reads * p.list_read;
+}
+
 /// Returns the seconds of a kernel's work: the time of its slowest resource. In this rough model, the arithmetic rate
 /// is proportional to the multiprocessors that the kernel occupies, and a quarter of all multiprocessors saturates
 /// device memory. `sends`: whether peer traffic goes from this GPU's memory to another GPU.
@@ -35,7 +41,8 @@ double time_of(const KernelCost& cost, bool sends, const Profile& p) {
   const double out = static_cast<double>(cost.d2h_bytes) / p.kernel_d2h_rate;
   const double link = std::max(in, out) + std::min(in, out) * (1 / p.kernel_duplex_ratio - 1);
   const double peer_rate = sends ? p.kernel_peer_write_rate : p.kernel_peer_read_rate;
-  return std::max({traffic, arithmetic, cost.seconds, link, static_cast<double>(cost.peer_bytes) / peer_rate});
+  return std::max({traffic, arithmetic, cost.seconds, link, time_of_turns(cost, p),
+                   static_cast<double>(cost.peer_bytes) / peer_rate});
 }
 
 }  // namespace
@@ -213,6 +220,9 @@ std::vector<Use> Operations::uses_of(const KernelCost& cost, double payload) con
     uses = wiring_.to_host(
         number_, wiring_.socket_of(number_),
         {.h2d = static_cast<double>(cost.h2d_bytes) / payload, .d2h = static_cast<double>(cost.d2h_bytes) / payload});
+    // Opposite traffic slows a kernel more than a copy engine, for which the link's own factor was measured.
+    const double by_engines = cost.h2d_bytes > 0 ? profile_.h2d_duplex_rate : profile_.d2h_duplex_rate;
+    if (cost.h2d_bytes == 0 || cost.d2h_bytes == 0) uses.front().duplex = profile_.kernels_duplex_rate / by_engines;
   }
   const auto from = data_.memory.device_of(cost.peer_source);
   const auto to = data_.memory.device_of(cost.peer_destination);

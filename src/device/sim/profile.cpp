@@ -12,8 +12,9 @@ const Profile kH200;
 
 /// Profile h100: one of two NVIDIA H100 80GB HBM3, driver 580, CUDA 13.0, in a virtual machine with 32 CPUs. Sources:
 /// `calibrate` (docs/results/h100-x2-calibrate.json.xz), and suite gpus for copies between the two GPUs and for copies
-/// by both GPUs at once. All other numbers are the H200's, including the overhead of pageable copies, because the times
-/// measured on the H100 did not fit a straight line.
+/// by both GPUs at once; h2d_overhead, d2h_overhead and copy_call are from thousands of copies in a row on a third H100
+/// (docs/results/h100-scatter.json.xz), with which short copies of the first agree. All other numbers are the H200's,
+/// including the overhead of pageable copies, because the times measured on the H100 did not fit a straight line.
 Profile h100(Profile profile) {
   profile.name = "h100";
   profile.description = "NVIDIA H100 SXM, PCIe Gen5 x16, two copy engines";
@@ -30,8 +31,8 @@ Profile h100(Profile profile) {
   profile.kernel_peer_write_duplex = 0.985;
   profile.h2d_rate = 53.87e9;
   profile.d2h_rate = 55.17e9;
-  profile.h2d_overhead = 2.5e-6;
-  profile.d2h_overhead = 2.8e-6;
+  profile.h2d_overhead = 2.7e-6;
+  profile.d2h_overhead = 2.4e-6;
   profile.h2d_duplex_rate = 0.929;
   profile.d2h_duplex_rate = 0.920;
   profile.h2d_duplex_overhead = 1.63;
@@ -51,7 +52,7 @@ Profile h100(Profile profile) {
   profile.kernel_to_copy = 4.0e-6;
   profile.copy_to_copy = 2.8e-6;
   profile.stream_switch = 0.56e-6;
-  profile.copy_call = 2.4e-6;
+  profile.copy_call = 1.6e-6;
   profile.launch_call = 3.5e-6;
   profile.order_cost = 0.65e-6;
   profile.wake_up = 4.1e-6;

@@ -87,6 +87,13 @@ struct Profile {
   double kernel_link_overhead = 12e-6;  ///< additional engine time of a kernel that accesses host memory
   double kernel_duplex_ratio = 0.814;   ///< rate of each direction while a kernel uses both, relative to its rate alone
 
+  // Times of kernels that copy pieces (PieceTurns).
+  double piece_read_turn = 1.87e-6;    ///< turn of a block whose threads read host memory: one round trip
+  double piece_write_turn = 0.98e-6;   ///< turn of a block whose threads write host memory
+  double bulk_turn = 0.424e-6;         ///< turn of a block that issues bulk copies
+  double list_read = 0.178e-6;         ///< time of a cache miss in the list of the pieces
+  double kernels_duplex_rate = 0.715;  ///< rate of a kernel beside one that moves the other way, relative to it alone
+
   // Handover times, from the end of an operation to the start of a dependent one on another engine.
   double copy_to_kernel = 3.5e-6;
   double kernel_to_copy = 3.5e-6;
@@ -95,12 +102,15 @@ struct Profile {
   double gate_to_kernel = 0;    ///< time from the opening of a gate to the first kernel after it
   double stream_switch = 3e-6;  ///< delay of a copy engine that continues with another stream
 
-  double copy_call = 1.5e-6;         ///< host time of an asynchronous copy call
-  double batch_copy_call = 0.45e-6;  ///< additional host time for each copy of a batch
-  double batch_copy = 0.05e-6;       ///< engine time for each copy of a batch, in addition to its payload
+  double copy_call = 1.5e-6;  ///< host time of an asynchronous copy call
+  /// Number of operations for which a stream has room; further calls wait until the oldest has finished.
+  unsigned stream_room = 1024;
+  double batch_copy_call = 0.43e-6;  ///< additional host time for each copy of a batch
+  double batch_copy = 0.02e-6;       ///< engine time for each copy of a batch, in addition to its payload
   /// The driver copies sources of H2D batches up to this size itself, during the call.
   std::uint64_t batch_inline_bytes = 24 * 1024;
-  double batch_inline_rate = 6e9;  ///< rate at which it does so
+  double batch_inline_rate = 7.7e9;    ///< rate at which it does so
+  double batch_inline_call = 0.51e-6;  ///< host time for each such copy, in addition to batch_copy_call
   double launch_call = 2.2e-6;
   // Measured: a wait for graphs of 1, 10 and 100 empty kernels returns 5.8, 12.5 and 76.7 us after the launch call.
   // With copies the call itself is slow: 21, 39 to 41, and 75 to 81 us for 16, 32 and 64 copies of 1 MiB and more

@@ -22,6 +22,8 @@ constexpr Quantity kLanes{.unit = "lanes", .least = 1, .most = 32, .whole = true
 constexpr Quantity kGpus{.unit = "GPUs", .least = 1, .most = 64, .whole = true};
 constexpr Quantity kSockets{.unit = "sockets", .least = 1, .most = 2, .whole = true};
 constexpr Quantity kLinks{.unit = "links", .least = 0, .most = 64, .whole = true};
+// With less room, calls behind a closed gate would wait for it.
+constexpr Quantity kOperations{.unit = "operations", .least = 1024, .most = 1e9, .whole = true};
 constexpr Quantity kEngines{.unit = "engines", .least = 1, .most = 2, .whole = true};
 
 constexpr unsigned bit(Part part) { return 1U << static_cast<unsigned>(part); }
@@ -107,6 +109,11 @@ constexpr std::array kFields{
     of<&Profile::kernel_d2h_rate>("kernel_d2h_rate", kRate, kLink | kHostMemory),
     of<&Profile::kernel_link_overhead>("kernel_link_overhead", kSeconds),
     of<&Profile::kernel_duplex_ratio>("kernel_duplex_ratio", kShare),
+    of<&Profile::piece_read_turn>("piece_read_turn", kSeconds),
+    of<&Profile::piece_write_turn>("piece_write_turn", kSeconds),
+    of<&Profile::bulk_turn>("bulk_turn", kSeconds),
+    of<&Profile::list_read>("list_read", kSeconds),
+    of<&Profile::kernels_duplex_rate>("kernels_duplex_rate", kShare),
     of<&Profile::copy_to_kernel>("copy_to_kernel", kSeconds),
     of<&Profile::kernel_to_copy>("kernel_to_copy", kSeconds),
     of<&Profile::copy_to_copy>("copy_to_copy", kSeconds),
@@ -114,10 +121,12 @@ constexpr std::array kFields{
     of<&Profile::gate_to_kernel>("gate_to_kernel", kSeconds),
     of<&Profile::stream_switch>("stream_switch", kSeconds),
     of<&Profile::copy_call>("copy_call", kSeconds),
+    of<&Profile::stream_room>("stream_room", kOperations),
     of<&Profile::batch_copy_call>("batch_copy_call", kSeconds),
     of<&Profile::batch_copy>("batch_copy", kSeconds),
     of<&Profile::batch_inline_bytes>("batch_inline_bytes", kBytes),
     of<&Profile::batch_inline_rate>("batch_inline_rate", kRate),
+    of<&Profile::batch_inline_call>("batch_inline_call", kSeconds),
     of<&Profile::launch_call>("launch_call", kSeconds),
     of<&Profile::graph_call>("graph_call", kSeconds),
     of<&Profile::graph_copy_call>("graph_copy_call", kSeconds),

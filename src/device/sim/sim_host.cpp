@@ -164,14 +164,17 @@ void SimHost::call(HostCall& function) {
 
 void SimHost::work(const HostCost& cost, const std::function<void()>& work) {
   if (data_.on) work();
-  // Threads that copy at the same time share the host's memory bandwidth.
-  const auto threads = static_cast<double>(working());
-  const double copy_rate = std::min(profile_.host_copy_rate, profile_.host_copy_rate_all / threads);
-  const double seconds = static_cast<double>(cost.bytes_copied) / copy_rate +
-                         static_cast<double>(cost.bytes_read) / profile_.host_read_rate + cost.seconds;
-  const double taken = work_.duration_factor() * seconds;
-  running_->busy_until = running_->now + taken;
-  advance(taken);
+  // Threads that copy at the same time share the host's memory bandwidth. Their number changes meanwhile.
+  constexpr int kParts = 4;
+  const double factor = work_.duration_factor() / kParts;
+  for (int left = kParts; left > 0; --left) {
+    const auto threads = static_cast<double>(working());
+    const double copy_rate = std::min(profile_.host_copy_rate, profile_.host_copy_rate_all / threads);
+    const double seconds = static_cast<double>(cost.bytes_copied) / copy_rate +
+                           static_cast<double>(cost.bytes_read) / profile_.host_read_rate + cost.seconds;
+    running_->busy_until = running_->now + left * factor * seconds;
+    advance(factor * seconds);
+  }
 }
 
 std::size_t SimHost::working() const {

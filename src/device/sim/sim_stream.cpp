@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/units.hpp"
 #include "device/sim/sim_machine.hpp"
 
 namespace xferbench::sim {
@@ -79,10 +80,19 @@ OperationPtr SimStream::enqueue_unordered(Operation operation, double call_cost,
   return aside_ = enqueue_behind(std::move(operation), call_cost, std::move(call));
 }
 
+void SimStream::wait_for_room() {
+  if (held_.size() < profile_.stream_room) return;
+  sim_.host.wait([&]() -> std::optional<double> {
+    return held_.front()->done() ? std::optional(held_.front()->finished) : std::nullopt;
+  });
+  while (!held_.empty() && held_.front()->done()) held_.pop_front();
+}
+
 OperationPtr SimStream::enqueue_behind(Operation operation, double call_cost, Call call) {
   SimHost& host = sim_.host;
   const double called = host.now();
   host.advance(call_cost);
+  wait_for_room();
   operation.submitted = host.now();
   operation.stream = this;
   const auto after = [&operation](const OperationPtr& last) {
@@ -99,6 +109,7 @@ OperationPtr SimStream::enqueue_behind(Operation operation, double call_cost, Ca
   }
   auto pointer = std::make_shared<Operation>(std::move(operation));
   sim_.events.add(pointer);
+  held_.push_back(pointer);
   sim_.enqueued({std::move(call), pointer, device_.operations().number(), this, called, host.now()});
   return pointer;
 }
@@ -147,15 +158,27 @@ void SimStream::copy(const Copy& c) {
 }
 
 void SimStream::copy_batch(const CopyBatch& batch) {
+  // While the driver still copies, the engine already moves what has been copied.
+  constexpr std::size_t kCopiedAtOnce = 2 * MiB;
+  const RecordedCall recorded(sim_.recorder.get(), batch.function());
   double cost = profile_.copy_call;
+  std::size_t copied = 0;
+  std::vector<Copy> part;
   for (const Copy& copy : batch.copies) {
-    const bool inlined = copy.direction == Direction::h2d && copy.bytes <= profile_.batch_inline_bytes;
-    cost += profile_.batch_copy_call + (inlined ? static_cast<double>(copy.bytes) / profile_.batch_inline_rate : 0);
+    part.push_back(copy);
+    cost += profile_.batch_copy_call;
+    if (copy.direction != Direction::h2d || copy.bytes > profile_.batch_inline_bytes) continue;
+    cost += profile_.batch_inline_call + static_cast<double>(copy.bytes) / profile_.batch_inline_rate;
+    copied += copy.bytes;
+    if (copied < kCopiedAtOnce) continue;
+    copy_many(batch.function(), std::exchange(part, {}), std::exchange(cost, 0), &Operations::batch);
+    copied = 0;
   }
-  copy_many(batch.function(), batch.copies, cost, &Operations::batch);
+  if (!part.empty() || batch.copies.empty()) copy_many(batch.function(), part, cost, &Operations::batch);
 }
 
 void SimStream::copy_strided(const StridedCopy& c) {
+  const RecordedCall recorded(sim_.recorder.get(), "cudaMemcpy2DAsync");
   copy_many("cudaMemcpy2DAsync", c.copies(), profile_.copy_call, &Operations::strided);
 }
 
@@ -167,7 +190,6 @@ void SimStream::copy_many(const char* name, const std::vector<Copy>& copies, dou
   if (copies.empty() || !std::ranges::all_of(copies, same_way)) {
     throw DeviceError(name, "the simulated device supports only copies of pinned memory, all in one direction");
   }
-  const RecordedCall recorded(sim_.recorder.get(), name);
   Call call = call_of(copies.front());
   for (const Copy& c : std::span(copies).subspan(1)) call.bytes += c.bytes;
   submit([copies, operation](const Operations& o) { return (o.*operation)(copies); }, call_cost, std::move(call));

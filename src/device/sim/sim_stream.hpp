@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <utility>
@@ -122,6 +123,8 @@ class SimStream : public StreamImpl {
   /// Like enqueue(), but later work in the stream does not wait for the operation.
   OperationPtr enqueue_unordered(Operation operation, double call_cost, Call call);
   OperationPtr enqueue_behind(Operation operation, double call_cost, Call call);
+  /// Waits until the stream has room for one more operation.
+  void wait_for_room();
   /// Describes a copy for traces and recordings.
   [[nodiscard]] Call call_of(const Copy& copy) const;
   /// Whether the driver buffers the data of this copy, so that the call returns before the copy has finished.
@@ -136,9 +139,10 @@ class SimStream : public StreamImpl {
   Simulation& sim_;
   const Profile& profile_;
   StreamKind kind_;
-  OperationPtr last_;   // the operation that later work waits for; null at first
-  OperationPtr aside_;  // the last operation that later work does not wait for
-  CapturePlace place_;  // position in a capture, if the stream is being captured
+  OperationPtr last_;              // the operation that later work waits for; null at first
+  std::deque<OperationPtr> held_;  // operations that take room in the stream, at most Profile::stream_room
+  OperationPtr aside_;             // the last operation that later work does not wait for
+  CapturePlace place_;             // position in a capture, if the stream is being captured
 };
 
 // --- The gate -------------------------------------------------------------------------------------------------------
