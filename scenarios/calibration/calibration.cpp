@@ -78,6 +78,7 @@ Calibration calibrate(std::span<const NamedReport> runs, const BaseNumber& base,
   add_pageable_copies(runs, figures);
   add_kernels_on_link(runs, figures);
   add_inside(runs, figures);
+  add_pieces(runs, figures);
   add_host_memory(figures);
   add_environment(runs.front(), figures);
   return calibration;

@@ -82,5 +82,7 @@ void add_pageable_copies(std::span<const NamedReport> runs, Figures& figures);
 void add_kernels_on_link(std::span<const NamedReport> runs, Figures& figures);
 /// Adds the rate of copies inside the GPU.
 void add_inside(std::span<const NamedReport> runs, Figures& figures);
+/// Adds figures from data in many pieces (scenario scatter).
+void add_pieces(std::span<const NamedReport> runs, Figures& figures);
 
 }  // namespace xferbench

@@ -11,7 +11,13 @@ import unittest
 import jsonschema
 import support
 
-MADE_OF = ["h200-memcpy-sizes.json", "h200-memcpy.json", "h200-quick.json"]
+MADE_OF = [
+    "h200-memcpy-sizes.json",
+    "h200-memcpy.json",
+    "h200-quick.json",
+    "h200-scatter-blocks.json",
+    "h200-scatter-batch.json",
+]
 STORED = support.ROOT / "docs" / "examples" / "h200-calibrated.json"
 
 
@@ -132,6 +138,60 @@ class Validate(unittest.TestCase):
             done = run("validate", *arguments)
             self.assertEqual(done.returncode, 2, arguments)
             self.assertIn(said, done.stderr)
+
+
+class Pieces(unittest.TestCase):
+    """Scenario scatter: docs/lab/scatter.md tells the share of cases that come out within 5 %."""
+
+    FILES = ["", "-both", "-blocks", "-beside", "-batch", "-pageable", "-runs", "-merged", "-strided"]
+    STEADY = ("strided", "kernel", "bulk", "staged")
+
+    def whole(self, card):
+        return {name: json.loads((support.RESULTS / f"{card}-scatter{name}.json").read_text()) for name in self.FILES}
+
+    def shares(self, profile, files):
+        """The shares of all cases and of those whose times hardly vary from run to run."""
+        cases = []
+        for whole in files:
+            with tempfile.TemporaryDirectory() as folder:
+                pathlib.Path(folder, "held.json").write_text(json.dumps(whole))
+                done = run("validate", "held.json", "--simulate", profile, "--json", "-", folder=folder)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            cases += json.loads(done.stdout)["cases"]
+        near = [(case["key"], abs(case["predicted"] / case["measured"] - 1) <= 0.05) for case in cases]
+        steady = [good for key, good in near if re.search(r"way=(\w+)", key)[1] in self.STEADY]
+        return sum(good for _, good in near) / len(near), sum(steady) / len(steady)
+
+    def test_built_in_profiles(self):
+        for card, least in [("h100", 0.82), ("h200", 0.77)]:
+            every, steady = self.shares(card, self.whole(card).values())
+            self.assertGreaterEqual(every, least, card)
+            self.assertGreaterEqual(steady, 0.93, card)
+
+    def test_a_profile_of_some_sizes_predicts_others(self):
+        def made_of(name, case):
+            p = case["params"]
+            return {
+                "": p["piece"] in (4096, 65536, 1048576),
+                "-blocks": p.get("blocks") == 1 and p["piece"] != 16384,
+                "-batch": p["piece"] in (8192, 24576, 65536),
+                "-both": p["piece"] == 65536 and p["way"] in ("kernel", "bulk"),
+            }.get(name, False)
+
+        for card, least in [("h100", 0.8), ("h200", 0.83)]:
+            known, held = [], []
+            for name, whole in self.whole(card).items():
+                known.append(whole | {"results": [r for r in whole["results"] if made_of(name, r)]})
+                held.append(whole | {"results": [r for r in whole["results"] if not made_of(name, r)]})
+            with tempfile.TemporaryDirectory() as folder:
+                names = [f"{i}.json" for i, whole in enumerate(known) if whole["results"]]
+                for name in names:
+                    pathlib.Path(folder, name).write_text(json.dumps(known[int(name.split(".")[0])]))
+                made = run("calibrate", *names, "--base", card, "-o", "made.json", folder=folder)
+                self.assertEqual(made.returncode, 0, made.stderr)
+                every, steady = self.shares(pathlib.Path(folder, "made.json"), held)
+            self.assertGreaterEqual(every, least, card)
+            self.assertGreaterEqual(steady, 0.93, card)
 
 
 class ValidateLong(unittest.TestCase):

@@ -22,6 +22,11 @@ constexpr std::array kRuns{"memcpy --dir h2d,d2h --host pinned --size 64K:1G:x4"
                            "memcpy --dir h2d,d2h --host pinned --engine sm --size 1M:256M:x4",
                            "memcpy --dir d2d --size 1G",
                            "overlap --size 64M --strategy engines --chunks 16 --work 1,64,1024",
+                           "scatter --dir h2d,d2h --way kernel --piece 64K --size 16M --blocks 1",
+                           "scatter --dir h2d --way bulk --piece 4K,64K --size 16M --blocks 1",
+                           "scatter --dir bidirectional --way kernel,bulk --piece 64K",
+                           "scatter --dir h2d --way batch --piece 8K,24K --size 16M",
+                           "scatter --dir d2h --way batch --piece 16K",
                            "latency --op launch",
                            "latency --op wait --method stream --schedule spin"};
 
@@ -61,6 +66,13 @@ sim::Profile another() {
   p.d2d_rate = 8e11;
   p.launch_call = 5e-6;
   p.copy_call = 3e-6;
+  p.batch_copy_call = 0.8e-6, p.batch_copy = 0.1e-6;
+  p.batch_inline_call = 0.3e-6;
+  p.batch_inline_rate = 4e9;
+  p.piece_read_turn = 3e-6, p.piece_write_turn = 2.5e-6;
+  p.bulk_turn = 0.9e-6;
+  p.list_read = 0.4e-6;
+  p.kernels_duplex_rate = 0.6;
   return p;
 }
 
@@ -121,6 +133,15 @@ TEST(CalibrateOnSim, FindsTheProfileAgain) {
                                Tolerance{"launch_call", 1e-3},
                                Tolerance{"wake_up", 0.1},
                                Tolerance{"copy_call", 1e-3},
+                               Tolerance{"batch_copy_call", 1e-3},
+                               Tolerance{"batch_copy", 0.05},
+                               Tolerance{"batch_inline_call", 0.01},
+                               Tolerance{"batch_inline_rate", 0.01},
+                               Tolerance{"piece_read_turn", 0.02},
+                               Tolerance{"piece_write_turn", 0.02},
+                               Tolerance{"bulk_turn", 0.02},
+                               Tolerance{"list_read", 0.02},
+                               Tolerance{"kernels_duplex_rate", 0.02},
                                Tolerance{"fma_rate", 0.01},
                                Tolerance{"kernel_traffic_rate", 0.01}};
   int number = 0;
