@@ -165,9 +165,9 @@ void SimHost::call(HostCall& function) {
 void SimHost::work(const HostCost& cost, const std::function<void()>& work) {
   if (data_.on) work();
   // Threads that copy at the same time share the host's memory bandwidth. Their number changes meanwhile.
-  constexpr int kParts = 4;
-  const double factor = work_.duration_factor() / kParts;
-  for (int left = kParts; left > 0; --left) {
+  const int parts = cost.bytes_copied > 0 ? 4 : 1;
+  const double factor = work_.duration_factor() / parts;
+  for (int left = parts; left > 0; --left) {
     const auto threads = static_cast<double>(working());
     const double copy_rate = std::min(profile_.host_copy_rate, profile_.host_copy_rate_all / threads);
     const double seconds = static_cast<double>(cost.bytes_copied) / copy_rate +
