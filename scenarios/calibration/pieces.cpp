@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <functional>
-#include <ranges>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -87,7 +87,7 @@ void add_inline_bytes(std::span<const Found> inlined, std::span<const Found> oth
   if (inlined.empty() || others.empty()) return;
   const Found& largest = std::ranges::max(inlined, {}, kSize);
   const auto known = static_cast<std::uint64_t>(figures.known("batch_inline_bytes"));
-  if (known >= kSize(largest) && known < std::ranges::min(std::views::transform(others, kSize))) return;
+  if (known >= kSize(largest) && known < kSize(std::ranges::min(others, {}, kSize))) return;
   figures.add("batch_inline_bytes", static_cast<double>(kSize(largest)), std::nullopt, largest.source("submit"));
 }
 
@@ -140,10 +140,9 @@ void add_batches(std::span<const NamedReport> runs, Figures& figures) {
   std::vector<Found> all = moved_by(runs, "batch", "d2h", kMany);
   all.insert(all.end(), in.begin(), in.end());
   add_enqueued(std::move(all), figures);
-  const auto inlined =
-      std::ranges::stable_partition(in, [&](const Found& f) { return !is_inlined(*f.result, figures); });
-  const std::vector<Found> by_driver(inlined.begin(), inlined.end());
-  in.erase(inlined.begin(), inlined.end());
+  std::vector<Found> by_driver = in;
+  std::erase_if(by_driver, [&](const Found& f) { return !is_inlined(*f.result, figures); });
+  std::erase_if(in, [&](const Found& f) { return is_inlined(*f.result, figures); });
   add_inline_bytes(by_driver, in, figures);
   add_inlined(by_driver, figures);
 }
@@ -213,11 +212,12 @@ void add_duplex(std::span<const NamedReport> runs, Figures& figures) {
   const std::vector<Found> bulk = moved_by(runs, "bulk", "bidirectional", 1);
   both.insert(both.end(), bulk.begin(), bulk.end());
   std::erase_if(both, [](const Found& f) { return f.result->config.has("blocks"); });
-  const auto [slow, fast] = std::minmax({figures.known("kernel_h2d_rate"), figures.known("kernel_d2h_rate")});
-  figures.add(both, "kernels_duplex_rate", reading("on-gpu", [&, slow, fast](const Result& r, double seconds) {
+  const double in = figures.known("kernel_h2d_rate");
+  const double out = figures.known("kernel_d2h_rate");
+  figures.add(both, "kernels_duplex_rate", reading("on-gpu", [&](const Result& r, double seconds) {
                 const double bytes = bytes_of_pieces(r);
-                const double beside = seconds - before_kernel(r, figures) - bytes / slow;
-                return std::clamp(1 / (1 + beside * fast / bytes), 0.001, 1.0);
+                const double beside = seconds - before_kernel(r, figures) - bytes / std::min(in, out);
+                return std::clamp(1 / (1 + beside * std::max(in, out) / bytes), 0.001, 1.0);
               }));
 }
 
