@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "measure/pattern.hpp"
+#include "results/metric_names.hpp"
 
 namespace xferbench {
 
@@ -57,7 +58,7 @@ void ScatterMovement::submit() {
 
 Region ScatterMovement::pieces() {
   const std::vector<StreamView> all = streams();
-  Region region = stepped_region("scatter", {{.name = "submit"}, {.name = "cpu"}}, [this, all](LapTimer& laps) {
+  Region region = stepped_region("scatter", {{.name = kSubmit}, {.name = "cpu"}}, [this, all](LapTimer& laps) {
     const HostRuntime& host = device_.host();
     const double begun = host.cpu_now();
     submit();

@@ -13,6 +13,7 @@
 #include "core/units.hpp"
 #include "measure/statistics.hpp"
 #include "model/bounds.hpp"
+#include "results/metric_names.hpp"
 #include "run/finding_text.hpp"
 #include "run/findings.hpp"
 #include "run/scenario.hpp"
@@ -39,7 +40,7 @@ std::vector<MetricDeclaration> scatter_metrics() {
       derived("limit", "GB/s", higher, "bandwidth of one contiguous copy of as many bytes, sampled interleaved")
           .column("copy GB/s"),
       derived("of_limit", "1", higher, "bandwidth over that of the contiguous copy").column("% of copy", percent),
-      measured("submit", "host time in the calls of a pass").column("submit time"),
+      measured(kSubmit, "host time in the calls of a pass").column("submit time"),
       derived_time("submit_per_piece", "host time in the calls, for each piece").column("submit per piece"),
       derived("pieces_moved", "copies", lower, "pieces of one direction after merging").column("pieces"),
       derived("occupied_multiprocessors", "multiprocessors", lower, "multiprocessors that the way's kernels occupy")
@@ -127,7 +128,7 @@ class Scatter final : public ScenarioOf<scatter_case> {
     result.add("limit", gigabytes_per_second(c.bytes(), whole), "GB/s");
     result.add("of_limit", model::share_of_limit(whole, time), "1");
     const auto pieces = static_cast<double>(c.directions.size() * movement.copies());
-    result.add("submit_per_piece", result.median("submit") / pieces, "s");
+    result.add("submit_per_piece", result.median(kSubmit) / pieces, "s");
     result.add("pieces_moved", static_cast<double>(movement.copies()), "copies");
     result.add("occupied_multiprocessors", movement.multiprocessors(), "multiprocessors");
   }

@@ -1,10 +1,13 @@
 // What copies, launches and waits cost on a machine, in seconds.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string_view>
 
+#include "core/enum_text.hpp"
 #include "core/units.hpp"
 #include "recording/recording.hpp"
 
@@ -20,11 +23,25 @@ struct Duplex {
   double d2h = 1;
 };
 
+/// How the pieces of a run of small copies can be moved together, as scenario scatter measures it.
+enum class PieceWay { batch, kernel, staged };
+inline constexpr std::array kPieceWays{PieceWay::batch, PieceWay::kernel, PieceWay::staged};
+constexpr auto texts_of(PieceWay) { return std::to_array<std::string_view>({"batch", "kernel", "staged"}); }
+
+/// Seconds for each of many pieces that are moved together.
+struct PieceCost {
+  double result = 0;  ///< from the first call to the result
+  double calls = 0;   ///< the part of `result` that the host spends in the calls
+};
+
 /// The members below are typical values. Measured values of the machine replace them (explain/limits.hpp).
 struct Costs {
   /// Returns the seconds of one copy between the GPU and this kind of host memory on an otherwise idle link; nothing if
   /// unknown.
   std::function<std::optional<double>(recording::CopyKind, recording::Memory, std::uint64_t bytes)> copy =
+      [](auto, auto, auto) { return std::nullopt; };
+  /// Returns the cost of each piece of this size between the GPU and pinned memory; nothing if unknown.
+  std::function<std::optional<PieceCost>(recording::CopyKind, PieceWay, std::uint64_t bytes)> piece =
       [](auto, auto, auto) { return std::nullopt; };
   Duplex duplex{};
   std::optional<double> pin{};      ///< seconds per byte to register memory (cudaHostRegister) and unregister it

@@ -62,16 +62,62 @@ bool is_copy(const Result& r, std::string_view dir, std::string_view host) {
   return r.config.scenario() == "memcpy" && is(r, "dir", dir) && is(r, "host", host) && r.config.has("size");
 }
 
+void sort_by_size(LimitCurve& curve) {
+  std::ranges::stable_sort(curve.points, {}, &LimitPoint::bytes);
+  const auto same = [](const LimitPoint& a, const LimitPoint& b) { return a.bytes == b.bytes; };
+  curve.points.erase(std::unique(curve.points.begin(), curve.points.end(), same), curve.points.end());
+}
+
 LimitCurve curve_of(const Report& report, const Direction& direction, const HostKind& host) {
   LimitCurve curve{.kind = direction.kind, .host = host.memory};
   for (const Result& r : report.results) {
     if (!is_copy(r, direction.dir, host.host)) continue;
     if (const auto seconds = seconds_of(report, r)) curve.points.push_back({r.config.count("size"), *seconds});
   }
-  std::ranges::stable_sort(curve.points, {}, &LimitPoint::bytes);
-  const auto same = [](const LimitPoint& a, const LimitPoint& b) { return a.bytes == b.bytes; };
-  curve.points.erase(std::unique(curve.points.begin(), curve.points.end(), same), curve.points.end());
+  sort_by_size(curve);
   return curve;
+}
+
+/// Costs of the pieces of one direction and way, by their size.
+struct PieceCurves {
+  CopyKind kind = CopyKind::other;
+  PieceWay way = PieceWay::batch;
+  LimitCurve result{};
+  LimitCurve calls{};
+};
+
+PieceCurves piece_curves_of(const Report& report, const Direction& direction, PieceWay way) {
+  PieceCurves curves{.kind = direction.kind, .way = way};
+  for (const Result& r : report.results) {
+    const bool fits = r.config.scenario() == "scatter" && is(r, "dir", direction.dir) && is(r, "way", to_text(way)) &&
+                      is(r, "host", "pinned") && r.config.has("piece") && r.config.has("size");
+    if (!fits) continue;
+    const auto result = seconds_of(report, r);
+    const double calls = r.median(kSubmit);
+    if (!result || calls <= 0) continue;
+    const std::uint64_t piece = r.config.count("piece");
+    const double pieces = static_cast<double>(r.config.count("size")) / static_cast<double>(piece);
+    curves.result.points.push_back({piece, *result / pieces});
+    curves.calls.points.push_back({piece, calls / pieces});
+  }
+  sort_by_size(curves.result);
+  sort_by_size(curves.calls);
+  return curves;
+}
+
+/// Returns Costs::piece from the results of scenario scatter.
+auto piece_costs_of(const Report& report) {
+  std::vector<PieceCurves> all;
+  for (const Direction& direction : kDirections) {
+    for (const PieceWay way : kPieceWays) all.push_back(piece_curves_of(report, direction, way));
+  }
+  return [all](CopyKind kind, PieceWay way, std::uint64_t bytes) -> std::optional<PieceCost> {
+    const auto found = std::ranges::find_if(all, [&](const PieceCurves& c) { return c.kind == kind && c.way == way; });
+    if (found == all.end()) return std::nullopt;
+    const auto result = seconds_on(found->result, bytes);
+    const auto calls = seconds_on(found->calls, bytes);
+    return result && calls ? std::optional(PieceCost{*result, *calls}) : std::nullopt;
+  };
 }
 
 const LimitCurve* curve_for(const std::vector<LimitCurve>& curves, CopyKind kind, Memory host) {
@@ -174,6 +220,7 @@ MachineLimits limits_of(const Report& report) {
     const LimitCurve* curve = curve_for(curves, kind, host);
     return curve == nullptr ? std::nullopt : seconds_on(*curve, bytes);
   };
+  costs.piece = piece_costs_of(report);
   costs.duplex = duplex_of(report, limits.curves);
   limits.times = {.copy_call = latency_of(report, "copy", kHostCall),
                   .launch_call = latency_of(report, "launch", kHostCall),

@@ -7,6 +7,8 @@ namespace xferbench {
 inline constexpr const char* kHostCall = "call";
 /// Measurement of the scenario latency: time from the launch call to the kernel's first instruction on the GPU.
 inline constexpr const char* kKernelStart = "start";
+/// Measurement of the scenario scatter: host time in the calls of a pass.
+inline constexpr const char* kSubmit = "submit";
 /// Main measurement of the scenarios that time one small operation, for example a dependent read of memory.
 inline constexpr const char* kLatency = "latency";
 

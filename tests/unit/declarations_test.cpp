@@ -56,7 +56,9 @@ const std::set<std::string>& other_words() {
       "mpi",         // a field of files
       "pinned",      // a kind of host memory
       "register",    // registering host memory
+      "scatter",     // a scenario
       "start",       // also a metric of explanations: results/metric_names.hpp
+      "submit",      // a measurement that has a shared constant
       "to",          // a label of results between two ranks
       "together",    // a field of explanations
       "unit",        // a field of files
