@@ -29,11 +29,14 @@ struct Fix {
   /// Changes the given program in place as the fix would. The program is a copy of AnalysisInput::program, possibly
   /// with other fixes already applied.
   std::function<void(Program&)> apply;
+  std::string name{};  ///< noun for lists of alternatives; empty: the fix is not listed there
 };
 
 struct Candidate {
   Finding finding;         ///< without fix, assumption and times, which gains_of() fills in
-  std::vector<Fix> fixes;  ///< alternatives; only the best one is reported
+  std::vector<Fix> fixes;  ///< alternatives; only the best one is reported in full
+  /// The first fix that reaches this share of the largest gain is the best one. Below 1, simple fixes must come first.
+  double enough = 1;
 };
 
 std::vector<Candidate> pageable_copies(const AnalysisInput& input);

@@ -74,6 +74,12 @@ constexpr auto texts_of(FindingKind) {
                                           "managed"});
 }
 
+/// Another fix of a finding.
+struct Alternative {
+  std::string text{};        ///< what to do, as a noun
+  double seconds_after = 0;  ///< seconds of the window with only this finding fixed, in this way
+};
+
 struct Finding {
   FindingKind kind = FindingKind::pageable;
   std::string what{};        ///< what was found, with count and sizes, as a sentence
@@ -88,6 +94,7 @@ struct Finding {
   /// Nothing if gains are unavailable.
   std::optional<double> seconds_after{};
   std::optional<double> seconds_after_all{};
+  std::vector<Alternative> alternatives{};  ///< fastest first
   double share = 0;  ///< the larger gain of this fix, alone or after the earlier fixes, as a share of the wall time
 };
 

@@ -133,15 +133,33 @@ double seconds_with(const Program& program, const Fix& fix, double scale) {
   }
 }
 
-FixTrial tried(const Program& program, const Candidate& candidate, double scale) {
+/// `before`: seconds that the replay of `program` takes.
+FixTrial tried(const Program& program, const Candidate& candidate, double before, double scale) {
   std::vector<std::future<double>> running;
   for (const Fix& fix : candidate.fixes) {
     running.push_back(std::async(seconds_with, std::cref(program), std::cref(fix), scale));
   }
   FixTrial all;
   for (std::future<double>& time : running) all.times.push_back(time.get());
-  all.best = static_cast<std::size_t>(std::ranges::min_element(all.times) - all.times.begin());
+  const double least = std::ranges::min(all.times);
+  const double enough = std::max(least, before - candidate.enough * (before - least));
+  const auto best = std::ranges::find_if(all.times, [enough](double seconds) { return seconds <= enough; });
+  all.best = static_cast<std::size_t>(best - all.times.begin());
   return all;
+}
+
+/// Returns the fixes of the candidate that have a name, except the reported one.
+std::vector<Alternative> alternatives_of(const Candidate& candidate, const FixTrial& alone, std::size_t reported,
+                                         double scale) {
+  std::vector<Alternative> others;
+  for (std::size_t i = 0; i < candidate.fixes.size(); ++i) {
+    const std::string& name = candidate.fixes[i].name;
+    if (i != reported && !name.empty() && std::isfinite(alone.times[i])) {
+      others.push_back({name, alone.times[i] * scale});
+    }
+  }
+  std::ranges::stable_sort(others, {}, &Alternative::seconds_after);
+  return others;
 }
 
 /// Applies fixes one after the other, each to the program with all earlier fixes.
@@ -156,7 +174,7 @@ class Sequence {
 
   /// Reports the candidate if it gains at least `least_share`, alone or after the fixes before it.
   void try_next(const Candidate& candidate, const FixTrial& alone, double least_share, Gains& gains) {
-    const FixTrial here = gains.findings.empty() ? alone : tried(program_, candidate, scale_);
+    const FixTrial here = gains.findings.empty() ? alone : tried(program_, candidate, seconds_, scale_);
     const double gain_here = seconds_ - here.seconds();
     if (std::max(unchanged_ - alone.seconds(), gain_here) < least_share * unchanged_) {
       ++gains.left_out;
@@ -173,6 +191,7 @@ class Sequence {
     finding.assumption = candidate.fixes[fix].assumption;
     finding.seconds_after = after * scale_;
     finding.seconds_after_all = seconds_ * scale_;
+    finding.alternatives = alternatives_of(candidate, alone, fix, scale_);
     finding.share = std::max(unchanged_ - after, gain_here) * scale_ / reference_;
     if (gains.findings.size() > 1) gains.together.push_back(seconds_ * scale_);
   }
@@ -215,7 +234,9 @@ UnprofiledProgram without_profiling(const Program& program, double replayed, dou
 Gains gains_of(const Program& program, double reference, const std::vector<Candidate>& candidates, double least_share) {
   const double unchanged = replay(program).seconds;
   std::vector<FixTrial> alone;
-  for (const Candidate& candidate : candidates) alone.push_back(tried(program, candidate, reference / unchanged));
+  for (const Candidate& candidate : candidates) {
+    alone.push_back(tried(program, candidate, unchanged, reference / unchanged));
+  }
   std::vector<std::size_t> order(candidates.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, {}, [&alone](std::size_t i) { return alone[i].seconds(); });
@@ -228,17 +249,19 @@ Gains gains_of(const Program& program, double reference, const std::vector<Candi
 Chosen chosen_fixes(const Program& program, double reference, const std::vector<Candidate>& candidates,
                     const std::vector<FindingKind>& kinds) {
   Chosen chosen{.missing = kinds};
-  const double scale = reference / replay(program).seconds;
+  double before = replay(program).seconds;
+  const double scale = reference / before;
   Program fixed = program;
   for (const Candidate& candidate : candidates) {
     const FindingKind kind = candidate.finding.kind;
     if (std::ranges::find(kinds, kind) == kinds.end()) continue;
-    const FixTrial all = tried(fixed, candidate, scale);
+    const FixTrial all = tried(fixed, candidate, before, scale);
     if (!std::isfinite(all.seconds())) continue;
     std::erase(chosen.missing, kind);
     chosen.at_most = chosen.at_most || candidate.finding.at_most;
     candidate.fixes[all.best].apply(fixed);
-    chosen.seconds = all.seconds() * scale;
+    before = all.seconds();
+    chosen.seconds = before * scale;
   }
   return chosen;
 }

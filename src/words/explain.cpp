@@ -25,6 +25,7 @@ Item item_of(const ProcessExplanation& process, std::size_t at, bool whole_stack
   add("", finding.what);
   add("do: ", finding.fix);
   add("if: ", finding.assumption);
+  add("or: ", explain_text::alternatives_text(process, finding));
   add("at: ", explain_text::place_text(finding.place));
   add("in: ", explain_text::stack_text(finding.place, whole_stack ? std::numeric_limits<std::size_t>::max() : kFrames));
   return item;

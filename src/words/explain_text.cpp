@@ -422,6 +422,15 @@ std::string gain_text(const ProcessExplanation& process, std::size_t at) {
                             speedup_text(before, *finding.seconds_after_all, finding.at_most));
 }
 
+std::string alternatives_text(const ProcessExplanation& process, const Finding& finding) {
+  std::vector<std::string> parts;
+  for (const explain::Alternative& other : finding.alternatives) {
+    const double reference = process.window_summary.reference();
+    parts.push_back(other.text + ": " + speedup_text(reference, other.seconds_after, finding.at_most));
+  }
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
 Bars bars_of_gains(const ProcessExplanation& process) {
   constexpr std::size_t kLeast = 3;       // minimum bars; fewer numbers need no chart
   constexpr std::size_t kGainColour = 6;  // index of a colour that no kind of copy or kernel has

@@ -77,6 +77,8 @@ Table table_of_traffic(const explain::ProcessExplanation& process, std::size_t m
 /// Returns for example "53.0 -> 31.2 ms, at most 1.7 times as fast"; empty if the gain is unavailable. Says so if a
 /// finding gains only once the findings before it are fixed.
 std::string gain_text(const explain::ProcessExplanation& process, std::size_t finding);
+/// Returns for example "one cudaMemcpyBatchAsync: at most 2.1 times as fast"; empty without alternatives.
+std::string alternatives_text(const explain::ProcessExplanation& process, const explain::Finding& finding);
 /// Returns for example "cudaMemcpyAsync in range step, after kernel gemm and before kernel relu"; empty if unknown.
 std::string place_text(const explain::Place& place);
 /// Returns for example "main (train.cpp:12) < load < 2 more": up to `most` frames, the innermost first.

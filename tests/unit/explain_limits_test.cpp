@@ -4,7 +4,12 @@
 #include <gtest/gtest.h>
 
 #include "core/units.hpp"
+#include "report/explain/explain_report.hpp"
 #include "results/metric_names.hpp"
+#include "support/schema.hpp"
+#include "unit/explain_fixture.hpp"
+#include "unit/explanations.hpp"
+#include "words/explain_text.hpp"
 
 namespace xferbench::explain {
 namespace {
@@ -105,6 +110,115 @@ TEST(MachineLimits, LeaveOutWhatFailed) {
   Report report = machine();
   for (Result& r : report.results) r.status = Status::failed;
   EXPECT_TRUE(limits_of(report).curves.empty());
+}
+
+// --- Many pieces ----------------------------------------------------------------------------------------------------
+
+/// Pieces of 16 MiB in total, moved at this rate in GB/s. The host spends `calls` seconds for each piece.
+Result pieces(const char* dir, const char* way, std::uint64_t piece, double rate, double calls) {
+  Result r = measured(
+      "scatter",
+      {word("dir", dir), word("way", way), word("host", "pinned"), number("piece", piece), number("size", 16 * MiB)},
+      16. * MiB / rate / 1e9);
+  Measurement submit;
+  submit.name = "submit";
+  submit.median = calls * 16. * MiB / static_cast<double>(piece);
+  r.measurements.push_back(submit);
+  return r;
+}
+
+/// Like an H100: a batch of small pieces to the GPU is slow up to 24 KiB.
+Report machine_of_pieces() {
+  Report report = machine();
+  report.metrics_declared["scatter"] = {MetricDeclaration{.name = "time", .headline = true}};
+  for (const char* dir : {"h2d", "d2h"}) {
+    for (const std::uint64_t piece : {4 * KiB, 64 * KiB}) {
+      report.results.push_back(pieces(dir, "kernel", piece, 45, 2e-9));
+      report.results.push_back(pieces(dir, "staged", piece, 48, 2e-9));
+      report.results.push_back(pieces(dir, "batch", piece, piece == 4 * KiB ? 9 : 40, 0.4e-6));
+    }
+  }
+  report.results.push_back(pieces("h2d", "batch", 24 * KiB, 5, 4e-6));
+  report.results.push_back(pieces("h2d", "batch", 28 * KiB, 30, 0.4e-6));
+  return report;
+}
+
+TEST(MachineLimits, KnowWhatPiecesCost) {
+  const auto piece = limits_of(machine_of_pieces()).costs.piece;
+  const PieceCost by_batch = piece(CopyKind::h2d, PieceWay::batch, 24 * KiB).value();
+  EXPECT_NEAR(by_batch.result, 24. * KiB / 5e9, 1e-12);
+  EXPECT_NEAR(by_batch.calls, 4e-6, 1e-12);
+  EXPECT_NEAR(piece(CopyKind::h2d, PieceWay::batch, 28 * KiB)->calls, 0.4e-6, 1e-12) << "beyond the cliff";
+  EXPECT_NEAR(piece(CopyKind::d2h, PieceWay::kernel, 16 * KiB)->result, 16. * KiB / 45e9, 1e-9);
+  EXPECT_TRUE(piece(CopyKind::d2h, PieceWay::staged, 4));
+  EXPECT_FALSE(limits_of(machine()).costs.piece(CopyKind::h2d, PieceWay::batch, 4 * KiB)) << "an old file";
+}
+
+/// Explains copies between these kinds of memory, as many in each of these directions, by turns in a stream for each.
+ProcessExplanation explained_pieces(const Report& limits, Memory memory, std::uint64_t bytes,
+                                    const std::vector<CopyKind>& kinds, int count = 4096) {
+  Costs costs = SyntheticRecording::costs();
+  costs.piece = limits_of(limits).costs.piece;
+  const Recording r = in_range([&](SyntheticRecording& m) {
+    std::vector<std::uint32_t> streams;
+    for (std::size_t i = 0; i < kinds.size(); ++i) {
+      streams.push_back(m.stream(recording::StreamFlag::non_blocking));
+    }
+    for (int i = 0; i < count; ++i) {
+      for (std::size_t k = 0; k < kinds.size(); ++k) m.copy(kinds[k], memory, bytes, streams[k]);
+    }
+    m.wait_device();
+  });
+  return explain(r, costs, {}, std::nullopt, {.range = "steps"});
+}
+
+TEST(SmallCopies, AreMovedByAKernelWhereThatIsFastest) {
+  ProcessExplanation process = explained_pieces(machine_of_pieces(), Memory::pinned, 16 * KiB, {CopyKind::d2h});
+  const Finding* small = find(process, FindingKind::small_copies);
+  ASSERT_NE(small, nullptr) << process.gains_unavailable;
+  EXPECT_TRUE(small->fix.starts_with("Move the pieces by one kernel"))
+      << small->fix << " though staged is little faster";
+  EXPECT_NEAR(*small->seconds_after, 4096 * 16. * KiB / 45e9, 50e-6);
+  ASSERT_EQ(small->alternatives.size(), 3U);
+  EXPECT_LT(small->alternatives[0].seconds_after, *small->seconds_after) << "needs pieces without gaps";
+  EXPECT_EQ(small->alternatives[1].text, "one cudaMemcpyBatchAsync");
+  EXPECT_LT(small->alternatives[1].seconds_after, small->alternatives[2].seconds_after);
+  const std::string text = explain_text::alternatives_text(process, *small);
+  EXPECT_NE(text.find("; one cudaMemcpyBatchAsync: at most 3."), std::string::npos) << text;
+  const std::string json = to_json(test::of_machine(std::move(process)));
+  EXPECT_TRUE(test::text_keeps_to("explain-schema.json", json));
+  EXPECT_NE(json.find("\"alternatives\""), std::string::npos);
+}
+
+TEST(SmallCopies, AreGatheredWhereNothingElseIsKnownOrPossibleOrMuchFaster) {
+  struct Given {
+    Report limits;
+    Memory memory;
+    std::uint64_t bytes;
+    std::size_t alternatives;
+  };
+  for (const Given& g :
+       {Given{machine(), Memory::pinned, 16 * KiB, 0}, Given{machine_of_pieces(), Memory::pageable, 16 * KiB, 0},
+        Given{machine_of_pieces(), Memory::pinned, 256, 3}}) {
+    const ProcessExplanation process = explained_pieces(g.limits, g.memory, g.bytes, {CopyKind::h2d});
+    const Finding* small = find(process, FindingKind::small_copies);
+    ASSERT_NE(small, nullptr) << process.gains_unavailable;
+    EXPECT_TRUE(small->fix.starts_with("Gather the data in one host buffer")) << small->fix;
+    EXPECT_EQ(small->alternatives.size(), g.alternatives);
+  }
+}
+
+TEST(SmallCopies, OfBothDirectionsByTurnsAreOneRunEach) {
+  const ProcessExplanation process =
+      explained_pieces(machine_of_pieces(), Memory::pinned, 16 * KiB, {CopyKind::d2h, CopyKind::h2d}, 2048);
+  std::size_t found = 0;
+  for (const Finding& finding : process.findings) {
+    if (finding.kind != FindingKind::small_copies) continue;
+    ++found;
+    EXPECT_EQ(finding.count, 2048U);
+    EXPECT_NE(finding.what.find("merged into one"), std::string::npos) << finding.what;
+  }
+  EXPECT_EQ(found, 2U);
 }
 
 TEST(MachineLimits, SayWhose) { EXPECT_EQ(limits_of(machine()).of, "Some GPU, driver 580, measured 2026-11-23"); }

@@ -257,24 +257,47 @@ std::vector<Run> runs_of_small_copies(const Program& p) {
   return runs;
 }
 
-/// Merges a run of copies: its last copy transfers the bytes of all, and gathering them in one buffer adds host time.
-/// The program's own work and its other calls between these copies stay, since they may produce the data.
-void gather(Program& p, const Run& run, const Costs& costs) {
-  std::uint64_t bytes = 0;
+/// Merges a run of copies into its last one, which is returned, with the bytes of all. The program's own work and its
+/// other calls between these copies stay, since they may produce the data.
+Operation& merge(Program& p, const Run& run) {
+  Operation& whole = p.operations[run.back()];
   for (const Index i : run) {
-    Operation& o = p.operations[i];
-    bytes += o.bytes;
     if (i == run.back()) break;
+    Operation& o = p.operations[i];
     make_asynchronous(p.calls[o.call], 0);
+    whole.bytes += o.bytes;
     o.engine = Engine::none;
     o.work = o.delay = o.handover = 0;
     o.bytes = 0;
   }
-  Operation& whole = p.operations[run.back()];
-  p.calls[whole.call].gap += static_cast<double>(bytes) * costs.gather;
-  whole.bytes = bytes;
   whole.engine = whole.copy == CopyKind::h2d ? Engine::h2d : Engine::d2h;
-  whole.work = costs.copy(whole.copy, whole.host, bytes).value_or(whole.work);
+  return whole;
+}
+
+/// One copy replaces the run, and gathering the pieces in one buffer adds host time.
+void gather(Program& p, const Run& run, const Costs& costs) {
+  Operation& whole = merge(p, run);
+  p.calls[whole.call].gap += static_cast<double>(whole.bytes) * costs.gather;
+  whole.work = costs.copy(whole.copy, whole.host, whole.bytes).value_or(whole.work);
+}
+
+/// The pieces of the run are moved together. First the host spends its time in the calls, then the engine begins.
+void move_together(Program& p, const Run& run, PieceWay way, const Costs& costs) {
+  PieceCost all;
+  for (const Index i : run) {
+    const Operation& o = p.operations[i];
+    const PieceCost each = costs.piece(o.copy, way, o.bytes).value_or(PieceCost{});
+    all.result += each.result;
+    all.calls += each.calls;
+  }
+  Operation& whole = merge(p, run);
+  p.calls[whole.call].gap += all.calls;
+  // No way is faster than one copy. This matters for few pieces, because the costs were measured with many.
+  const double least = costs.copy(whole.copy, whole.host, whole.bytes).value_or(0);
+  whole.work = std::max(all.result - all.calls, least);
+  if (way != PieceWay::kernel) return;
+  whole.engine = Engine::compute;
+  whole.delay = std::max(whole.delay, costs.start);
 }
 
 /// Returns the seconds from the first to the last copy call of each run, in total, without the copy calls themselves.
@@ -292,46 +315,95 @@ double time_between(const AnalysisInput& e, const std::vector<Run>& runs) {
   return std::max(0., sum);
 }
 
+/// Returns, as the end of a sentence, that host work between the copies stays; empty if there is little.
+std::string staying_work(const AnalysisInput& e, const std::vector<Run>& runs) {
+  const double between = time_between(e, runs);
+  constexpr double kWorthAWord = 0.01;  // share of the window; less host work is not mentioned
+  if (between < kWorthAWord * e.replayed.seconds) return {};
+  return fmt::format(
+      "; the {} of host work between these copies is assumed to stay, although merging also removes work done per copy",
+      format_seconds(between));
+}
+
+Fix gathered(CopyKind kind, const std::vector<Run>& runs, const Costs& costs) {
+  const bool to_gpu = kind == CopyKind::h2d;
+  return {to_gpu ? "Gather the data in one host buffer and copy that once"
+                 : "Gather the data in one GPU buffer and copy that once",
+          to_gpu ? "The data can be contiguous on the GPU; the gain includes 0.1 ns of host time per gathered byte"
+                 : "No copy depends on the result of an earlier one",
+          [runs, costs](Program& p) {
+            for (const Run& run : runs) gather(p, run, costs);
+          },
+          "gathering the data for one copy"};
+}
+
+Fix moved_together(CopyKind kind, PieceWay way, const std::vector<Run>& runs, const Costs& costs) {
+  Fix fix;
+  fix.apply = [runs, way, costs](Program& p) {
+    for (const Run& run : runs) move_together(p, run, way, costs);
+  };
+  switch (way) {
+    case PieceWay::batch:
+      fix.text = "Move the pieces by one cudaMemcpyBatchAsync (CUDA 12.8 or newer)";
+      fix.assumption = "The pieces may stay where they are, and no copy depends on the result of an earlier one";
+      fix.name = "one cudaMemcpyBatchAsync";
+      break;
+    case PieceWay::kernel:
+      fix.text =
+          "Move the pieces by one kernel whose threads read and write host memory, 16 bytes at a time (33 blocks are "
+          "enough)";
+      fix.assumption =
+          "The pieces may stay where they are, as pinned memory is mapped into the GPU; no copy depends on the result "
+          "of an earlier one";
+      fix.name = "one kernel that moves the pieces";
+      break;
+    case PieceWay::staged:
+      fix.text = kind == CopyKind::h2d ? "Copy all pieces at once to a GPU buffer, and spread them by a kernel"
+                                       : "Pack the pieces in a GPU buffer by a kernel, and copy that at once";
+      fix.assumption =
+          "The pieces lie without gaps in host memory, which a recording does not show, and no copy depends on the "
+          "result of an earlier one";
+      fix.name = "a copy of all and a kernel on the GPU, if the pieces lie without gaps in host memory";
+      break;
+  }
+  return fix;
+}
+
+/// The fixes, the simplest first.
+std::vector<Fix> fixes_of_small(const AnalysisInput& e, CopyKind kind, const std::vector<Run>& runs) {
+  std::vector<Fix> fixes{gathered(kind, runs, e.costs)};
+  const bool pinned = e.program.operations[runs.front().front()].host == Memory::pinned;
+  for (const PieceWay way : kPieceWays) {
+    if (pinned && e.costs.piece(kind, way, 1)) fixes.push_back(moved_together(kind, way, runs, e.costs));
+  }
+  const std::string stays = staying_work(e, runs);
+  for (Fix& fix : fixes) fix.assumption += stays;
+  return fixes;
+}
+
 Candidate small_candidate(const AnalysisInput& e, CopyKind kind, const std::vector<Run>& runs) {
+  constexpr double kEnough = 0.9;
   std::vector<Index> operations;
   for (const Run& run : runs) operations.insert(operations.end(), run.begin(), run.end());
-  Candidate candidate{finding_of(e, FindingKind::small_copies, operations), {}};
+  Candidate candidate{finding_of(e, FindingKind::small_copies, operations), fixes_of_small(e, kind, runs), kEnough};
   candidate.finding.what = fmt::format(
       "{} {} follow each other and could be merged into {}", copies_in_words(e.program, operations), to_or_from(kind),
       runs.size() == 1 ? "one" : fmt::format("{} (about {} in each)", runs.size(), operations.size() / runs.size()));
   candidate.finding.at_most = true;
-  const double between = time_between(e, runs);
-  constexpr double kWorthAWord = 0.01;  // share of the window; less host work is not mentioned
-  const std::string stays = between < kWorthAWord * e.replayed.seconds
-                                ? ""
-                                : fmt::format(
-                                      "; the {} of host work between these copies is assumed to stay, although merging "
-                                      "also removes work done per copy",
-                                      format_seconds(between));
-  candidate.fixes.push_back(
-      {kind == CopyKind::h2d ? "Gather the data in one host buffer and copy that once"
-                             : "Gather the data in one GPU buffer and copy that once",
-       (kind == CopyKind::h2d
-            ? "The data can be contiguous on the GPU; the gain includes 0.1 ns of host time per gathered byte"
-            : "No copy depends on the result of an earlier one") +
-           stays,
-       [runs, costs = e.costs](Program& p) {
-         for (const Run& run : runs) gather(p, run, costs);
-       }});
   return candidate;
 }
 
 }  // namespace
 
 std::vector<Candidate> small_copies(const AnalysisInput& e) {
-  std::map<CopyKind, std::vector<Run>> by_direction;
+  std::map<std::pair<CopyKind, bool>, std::vector<Run>> groups;  // pinned memory has more fixes, so it is apart
   for (Run& run : runs_of_small_copies(e.program)) {
     const Operation& first = e.program.operations[run.front()];
     if (!e.costs.copy(first.copy, first.host, first.bytes)) continue;
-    by_direction[first.copy].push_back(std::move(run));
+    groups[{first.copy, first.host == Memory::pinned}].push_back(std::move(run));
   }
   std::vector<Candidate> found;
-  for (const auto& [kind, runs] : by_direction) found.push_back(small_candidate(e, kind, runs));
+  for (const auto& [group, runs] : groups) found.push_back(small_candidate(e, group.first, runs));
   return found;
 }
 

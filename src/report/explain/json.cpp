@@ -144,6 +144,12 @@ constexpr std::array kPlaceFields{
 };
 constexpr Codec kPlace = record(kPlaceFields, "Place in the program that causes most of it.");
 
+constexpr std::array kAlternativeFields{
+    field<&Alternative::text, kText>("text", "What to do, as a noun."),
+    field<&Alternative::seconds_after>("seconds_after", "Predicted time with only this finding fixed, in this way."),
+};
+constexpr Codec kAlternative = on_one_line(record(kAlternativeFields));
+
 constexpr std::array kFindingFields{
     field<&Finding::kind>("kind"),
     field<&Finding::what, kText>("what", "What was found, as a sentence."),
@@ -157,6 +163,8 @@ constexpr std::array kFindingFields{
     field<&Finding::seconds_after>("seconds_after", omit_empty, "Predicted time with only this finding fixed."),
     field<&Finding::seconds_after_all>("seconds_after_all", omit_empty,
                                        "Predicted time with this finding and all before it fixed."),
+    field<&Finding::alternatives, kListOf<Alternative, kAlternative>>("alternatives", omit_empty,
+                                                                      "Other fixes, the fastest first."),
 };
 constexpr Codec kFinding = record(kFindingFields);
 
