@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "kernels/pieces.hpp"
 #include "support/files.hpp"
 
 namespace xferbench::test {
@@ -77,6 +78,13 @@ explain::Costs simulated_costs() {
   costs.graph_node = p.graph_node;
   costs.handover = (p.copy_to_kernel + p.kernel_to_copy + p.copy_to_copy) / 3;
   costs.gather = 1 / p.host_copy_rate;
+  costs.piece = [&p](recording::CopyKind kind, explain::PieceWay way,
+                     std::uint64_t bytes) -> std::optional<explain::PieceCost> {
+    if (way != explain::PieceWay::kernel) return std::nullopt;
+    constexpr double kShare = 0.9;  // of the rate of one copy, about as the kernel reaches in this profile
+    return explain::PieceCost{.result = static_cast<double>(bytes) / kShare /
+                                        (kind == recording::CopyKind::h2d ? p.h2d_rate : p.d2h_rate)};
+  };
   return costs;
 }
 
@@ -158,6 +166,48 @@ SimProgram rows(bool gathered) {
         launch(stream, 20e-6);
       }
       stream.synchronize();
+    });
+  };
+}
+
+constexpr std::size_t kBlock = 16 * KiB;
+constexpr std::size_t kBlocks = 1024;
+
+/// Moves blocks, by a kernel or each by a copy.
+void move_blocks(const Stream& stream, const HostView& host, const DeviceView& gpu, Direction direction,
+                 bool by_kernel) {
+  auto blocks = std::make_shared<std::vector<Copy>>();
+  for (std::size_t i = 0; i < kBlocks; ++i) {
+    blocks->push_back(direction == Direction::h2d ? copy_in(gpu, host, i * kBlock, kBlock)
+                                                  : copy_out(host, gpu, i * kBlock, kBlock));
+  }
+  if (by_kernel) return stream.launch(kernels::PieceCopy(kernels::PieceEngine::threads, blocks, *blocks, nullptr, 33));
+  for (const Copy& block : *blocks) stream.copy(block);
+}
+
+/// Blocks of a cache go to the host and others come to their places, before a kernel works on them.
+SimProgram cache(bool by_kernel) {
+  return [=](ProgramMachine& m) {
+    const HostView host = m.host(HostMemory::pinned, kBlocks * kBlock);
+    const DeviceView gpu = m.gpu(kBlocks * kBlock);
+    const Stream out = m.stream();
+    const Stream in = m.stream();
+    const Stream work = m.stream();
+    const Event done = m.device().make_event(EventKind::ordering);
+    const auto next = [&done](const Stream& first, const Stream& second) {
+      first.record(done);
+      second.wait(done);
+    };
+    m.steps([&] {
+      for (int step = 0; step < 4; ++step) {
+        move_blocks(out, host, gpu, Direction::d2h, by_kernel);
+        next(out, in);
+        move_blocks(in, host, gpu, Direction::h2d, by_kernel);
+        next(in, work);
+        launch(work, 100e-6);
+        next(work, out);
+      }
+      work.synchronize();
     });
   };
 }
@@ -276,6 +326,7 @@ const std::vector<SimPrograms>& sim_programs() {
       {"pageable", {explain::FindingKind::pageable}, pageable_slow, pageable_fixed, -0.032},
       {"serial", {explain::FindingKind::no_overlap}, chunked(1, 1), chunked(16, 4), 0.003},
       {"small", {explain::FindingKind::small_copies}, rows(false), rows(true), -0.092},
+      {"cache", {explain::FindingKind::small_copies}, cache(false), cache(true), 0.001},
       {"wait", {explain::FindingKind::needless_wait}, kernels_waited_for(true), kernels_waited_for(false), -0.054},
       {"result", {explain::FindingKind::result_wait}, results_read(true), results_read(false), -0.091},
       {"blocking", {explain::FindingKind::blocking_copy}, parts(true), parts(false), 0.011},

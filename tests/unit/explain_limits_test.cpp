@@ -150,22 +150,19 @@ TEST(MachineLimits, KnowWhatPiecesCost) {
   EXPECT_NEAR(by_batch.calls, 4e-6, 1e-12);
   EXPECT_NEAR(piece(CopyKind::h2d, PieceWay::batch, 28 * KiB)->calls, 0.4e-6, 1e-12) << "beyond the cliff";
   EXPECT_NEAR(piece(CopyKind::d2h, PieceWay::kernel, 16 * KiB)->result, 16. * KiB / 45e9, 1e-9);
-  EXPECT_TRUE(piece(CopyKind::d2h, PieceWay::staged, 4));
   EXPECT_FALSE(limits_of(machine()).costs.piece(CopyKind::h2d, PieceWay::batch, 4 * KiB)) << "an old file";
 }
 
-/// Explains copies between these kinds of memory, as many in each of these directions, by turns in a stream for each.
+/// Explains 4096 copies in each of these directions, by turns in a stream for each.
 ProcessExplanation explained_pieces(const Report& limits, Memory memory, std::uint64_t bytes,
-                                    const std::vector<CopyKind>& kinds, int count = 4096) {
+                                    const std::vector<CopyKind>& kinds) {
   Costs costs = SyntheticRecording::costs();
   costs.piece = limits_of(limits).costs.piece;
   const Recording r = in_range([&](SyntheticRecording& m) {
-    std::vector<std::uint32_t> streams;
-    for (std::size_t i = 0; i < kinds.size(); ++i) {
-      streams.push_back(m.stream(recording::StreamFlag::non_blocking));
-    }
-    for (int i = 0; i < count; ++i) {
-      for (std::size_t k = 0; k < kinds.size(); ++k) m.copy(kinds[k], memory, bytes, streams[k]);
+    std::map<CopyKind, std::uint32_t> streams;
+    for (const CopyKind kind : kinds) streams[kind] = m.stream(recording::StreamFlag::non_blocking);
+    for (int i = 0; i < 4096; ++i) {
+      for (const CopyKind kind : kinds) m.copy(kind, memory, bytes, streams[kind]);
     }
     m.wait_device();
   });
@@ -176,49 +173,34 @@ TEST(SmallCopies, AreMovedByAKernelWhereThatIsFastest) {
   ProcessExplanation process = explained_pieces(machine_of_pieces(), Memory::pinned, 16 * KiB, {CopyKind::d2h});
   const Finding* small = find(process, FindingKind::small_copies);
   ASSERT_NE(small, nullptr) << process.gains_unavailable;
-  EXPECT_TRUE(small->fix.starts_with("Move the pieces by one kernel"))
-      << small->fix << " though staged is little faster";
+  EXPECT_TRUE(small->fix.starts_with("Move the pieces by one kernel")) << small->fix << " though staged gains 1 % more";
   EXPECT_NEAR(*small->seconds_after, 4096 * 16. * KiB / 45e9, 50e-6);
   ASSERT_EQ(small->alternatives.size(), 3U);
-  EXPECT_LT(small->alternatives[0].seconds_after, *small->seconds_after) << "needs pieces without gaps";
-  EXPECT_EQ(small->alternatives[1].text, "one cudaMemcpyBatchAsync");
+  EXPECT_LT(small->alternatives[0].seconds_after, *small->seconds_after) << "staged";
   EXPECT_LT(small->alternatives[1].seconds_after, small->alternatives[2].seconds_after);
   const std::string text = explain_text::alternatives_text(process, *small);
   EXPECT_NE(text.find("; one cudaMemcpyBatchAsync: at most 3."), std::string::npos) << text;
-  const std::string json = to_json(test::of_machine(std::move(process)));
-  EXPECT_TRUE(test::text_keeps_to("explain-schema.json", json));
-  EXPECT_NE(json.find("\"alternatives\""), std::string::npos);
+  EXPECT_TRUE(test::text_keeps_to("explain-schema.json", to_json(test::of_machine(std::move(process)))));
 }
 
 TEST(SmallCopies, AreGatheredWhereNothingElseIsKnownOrPossibleOrMuchFaster) {
-  struct Given {
-    Report limits;
-    Memory memory;
-    std::uint64_t bytes;
-    std::size_t alternatives;
-  };
-  for (const Given& g :
-       {Given{machine(), Memory::pinned, 16 * KiB, 0}, Given{machine_of_pieces(), Memory::pageable, 16 * KiB, 0},
-        Given{machine_of_pieces(), Memory::pinned, 256, 3}}) {
-    const ProcessExplanation process = explained_pieces(g.limits, g.memory, g.bytes, {CopyKind::h2d});
+  const auto expect_gathered = [](const Report& limits, Memory memory, std::uint64_t bytes, std::size_t others) {
+    const ProcessExplanation process = explained_pieces(limits, memory, bytes, {CopyKind::h2d});
     const Finding* small = find(process, FindingKind::small_copies);
     ASSERT_NE(small, nullptr) << process.gains_unavailable;
     EXPECT_TRUE(small->fix.starts_with("Gather the data in one host buffer")) << small->fix;
-    EXPECT_EQ(small->alternatives.size(), g.alternatives);
-  }
+    EXPECT_EQ(small->alternatives.size(), others);
+  };
+  expect_gathered(machine(), Memory::pinned, 16 * KiB, 0);
+  expect_gathered(machine_of_pieces(), Memory::pageable, 16 * KiB, 0);
+  expect_gathered(machine_of_pieces(), Memory::pinned, 256, 3);
 }
 
 TEST(SmallCopies, OfBothDirectionsByTurnsAreOneRunEach) {
-  const ProcessExplanation process =
-      explained_pieces(machine_of_pieces(), Memory::pinned, 16 * KiB, {CopyKind::d2h, CopyKind::h2d}, 2048);
-  std::size_t found = 0;
-  for (const Finding& finding : process.findings) {
-    if (finding.kind != FindingKind::small_copies) continue;
-    ++found;
-    EXPECT_EQ(finding.count, 2048U);
-    EXPECT_NE(finding.what.find("merged into one"), std::string::npos) << finding.what;
-  }
-  EXPECT_EQ(found, 2U);
+  const std::vector<Finding> findings =
+      explained_pieces(machine_of_pieces(), Memory::pinned, 16 * KiB, {CopyKind::d2h, CopyKind::h2d}).findings;
+  const auto is_one_run = [](const Finding& f) { return f.count == 4096 && f.what.ends_with("merged into one"); };
+  EXPECT_EQ(std::ranges::count_if(findings, is_one_run), 2);
 }
 
 TEST(MachineLimits, SayWhose) { EXPECT_EQ(limits_of(machine()).of, "Some GPU, driver 580, measured 2026-11-23"); }
