@@ -1,5 +1,5 @@
 """The tutorial as users follow it: every command runs and prints what is quoted, and every quoted number of an H200
-is in the stored run that the lesson names."""
+or H100 is in the stored run that the lesson names."""
 
 import importlib.machinery
 import importlib.util
@@ -121,26 +121,32 @@ def children_of(row):
 
 # For each lesson: the stored run of its table, and a pattern for the key of a cell's case from its row and head.
 QUOTED = {
-    "1": ("async", lambda row, head: f"h2d/host={row[0]}/api=async/in-flight=none/size={row[1].replace(' ', '')}$"),
-    "2": ("overlap", lambda row, head: (
+    "1": ("h200-async", lambda row, head: f"h2d/host={row[0]}/api=async/in-flight=none/size={row[1].replace(' ', '')}$"),
+    "2": ("h200-overlap", lambda row, head: (
         "size=256MiB/strategy=" + re.sub(r"streams, (\d+) chunks", r"streams/streams=3/chunks=\1/growth=1/", row[0]))),
-    "3": ("memcpy-sizes", lambda row, head: f"h2d/host={row[0]}/.*size={head.replace(' ', '')}$"),
-    "4": ("overlap", lambda row, head: (
+    "3": ("h200-memcpy-sizes", lambda row, head: f"h2d/host={row[0]}/.*size={head.replace(' ', '')}$"),
+    "4": ("h200-overlap", lambda row, head: (
         f"size=256MiB/strategy={re.match('[a-z-]+', row[0])[0]}/.*"
         f"chunks={(re.match('[0-9]+', head) or ['32'])[0]}/growth=1/")),
-    "5": ("callback", lambda row, head: f"method={row[0].split()[0]}/"),
-    "6": ("smem-stages", lambda row, head: f"method={row[0]}/.*stages={re.search('([0-9]) stage', head)[1]}/"),
-    "7": ("dynpar", lambda row, head: children_of(row).format(re.match("[0-9]+", head)[0])),
+    "5": ("h200-callback", lambda row, head: f"method={row[0].split()[0]}/"),
+    "6": ("h200-smem-stages", lambda row, head: f"method={row[0]}/.*stages={re.search('([0-9]) stage', head)[1]}/"),
+    "7": ("h200-dynpar", lambda row, head: children_of(row).format(re.match("[0-9]+", head)[0])),
+    "8": ("h100-scatter", lambda row, head: f"h2d/.*piece={head.replace(' ', '')}/.*way={row[0]}/"),
 }
 # Numbers in sentences: lesson, number, stored run, pattern of the key.
 SAID = [
-    ("1", "27 us", "latency", "op=wait/method=stream/schedule=blocking"),
-    ("1", "3 us", "latency", "op=wait/method=stream/schedule=spin"),
-    ("3", "14.8 GB/s", "staging", "h2d/.*size=256MiB/method=direct"),
-    ("3", "20.4 GB/s", "staging", "h2d/.*size=256MiB/method=register"),
-    ("3", "48.4 GB/s", "staging", "h2d/.*size=256MiB/method=threads/threads=6/"),
-    ("7", "9.11 ms", "dynpar", "task=sort/size=64MiB/keys=random"),
-    ("7", "2.46 ms", "dynpar", "task=sort/size=64MiB/keys=random"),
+    ("1", "27 us", "h200-latency", "op=wait/method=stream/schedule=blocking"),
+    ("1", "3 us", "h200-latency", "op=wait/method=stream/schedule=spin"),
+    ("3", "14.8 GB/s", "h200-staging", "h2d/.*size=256MiB/method=direct"),
+    ("3", "20.4 GB/s", "h200-staging", "h2d/.*size=256MiB/method=register"),
+    ("3", "48.4 GB/s", "h200-staging", "h2d/.*size=256MiB/method=threads/threads=6/"),
+    ("7", "9.11 ms", "h200-dynpar", "task=sort/size=64MiB/keys=random"),
+    ("7", "2.46 ms", "h200-dynpar", "task=sort/size=64MiB/keys=random"),
+    ("8", "1.4 us", "h100-scatter", "d2h/.*piece=256KiB/.*way=calls/"),
+    ("8", "2.6 us", "h100-scatter", "h2d/.*piece=1MiB/.*way=calls/"),
+    ("8", "45 ms", "h100-scatter", "h2d/.*piece=4KiB/.*way=calls/"),
+    ("8", "1.2 ms", "h100-scatter", "h2d/.*piece=4KiB/.*way=calls/"),
+    ("8", "0.48 us", "h100-scatter", "h2d/.*piece=64KiB/.*way=batch/"),
 ]
 
 
@@ -148,7 +154,7 @@ class Numbers(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         names = {name for name, _ in QUOTED.values()} | {name for _, _, name, _ in SAID}
-        cls.cases = {name: json.loads((RESULTS / f"h200-{name}.json").read_bytes())["results"] for name in names}
+        cls.cases = {name: json.loads((RESULTS / f"{name}.json").read_bytes())["results"] for name in names}
 
     def values(self, name, pattern):
         """All numbers of the single case that matches the pattern, with their units."""
@@ -171,8 +177,8 @@ class Numbers(unittest.TestCase):
         checked = 0
         for page in LESSONS:
             name, key = QUOTED[page.name[0]]
-            text = section(page, "On an H200")
-            self.assertIn(f"../results/h200-{name}.json.xz", text)
+            text = section(page, f"On an {name[:4].upper()}")
+            self.assertIn(f"../results/{name}.json.xz", text)
             heads, rows = table(text)
             for row in rows:
                 for head, cell in list(zip(heads, row))[1:]:
@@ -188,7 +194,7 @@ class Numbers(unittest.TestCase):
         pages = {page.name[0]: page.read_text(encoding="utf-8") for page in LESSONS}
         for lesson, quoted, name, pattern in SAID:
             with self.subTest(lesson=lesson, quoted=quoted):
-                self.assertIn(f"h200-{name}.json.xz", pages[lesson])
+                self.assertIn(f"{name}.json.xz", pages[lesson])
                 self.assertRegex(pages[lesson], rf"\b{re.escape(quoted.split()[0])}\b")
                 self.assert_found(quoted, self.values(name, pattern))
 
