@@ -146,6 +146,8 @@ SAID = [
     ("8", "2.6 us", "h100-scatter", "h2d/.*piece=1MiB/.*way=calls/"),
     ("8", "45 ms", "h100-scatter", "h2d/.*piece=4KiB/.*way=calls/"),
     ("8", "1.2 ms", "h100-scatter", "h2d/.*piece=4KiB/.*way=calls/"),
+    ("8", "30 %", "h100-scatter-beside", "h2d/.*way=kernel/.*beside=memory"),
+    ("8", "4 %", "h100-scatter-beside", "h2d/.*way=staged/.*beside=memory"),
     ("8", "0.48 us", "h100-scatter", "h2d/.*piece=64KiB/.*way=batch/"),
 ]
 
