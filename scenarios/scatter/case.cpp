@@ -218,7 +218,9 @@ void set_sizes(const Case& c, ScatterCase& s) {
 }  // namespace
 
 ScatterCase scatter_case(const Case& c) {
-  ScatterCase s{.dir = c.word("dir"), .directions = {Direction::h2d, Direction::d2h}};
+  ScatterCase s;
+  s.dir = c.word("dir");
+  s.directions = {Direction::h2d, Direction::d2h};
   if (s.dir != kScatterBothWays) s.directions = {c.one_of<Direction>("dir", kDirections)};
   const auto layout = [&c](const char* side) { return parse_layout(c.word(c.has(side) ? side : "layout")); };
   s.host = layout("host-layout");

@@ -84,11 +84,12 @@ class Batch final : public OneCall {
   }
   void submit() override { stream().copy_batch(batch_); }
 
-  /// A batch of 16,384 copies fits behind a gate, one of 100,000 does not (H100, driver 580). A batch inside the GPU is
-  /// carried out as single copies, and one whose sources are read during the call makes the call wait.
+  /// A batch of 16,384 copies fits behind a gate, one of 100,000 does not (H100, driver 580). A batch inside the GPU or
+  /// of volumes is carried out as single copies, and one whose sources are read during the call makes the call wait.
   [[nodiscard]] std::size_t operations() const override {
     constexpr std::size_t kCopiesOfOperation = 32;
     const bool waits = batch_.order == SourceOrder::during_call || batch_.copies.front().direction == Direction::d2d;
+    if (batch_.as_volumes) return batch_.copies.size();
     return waits ? RegionTimer::kGateLimit + 1 : batch_.copies.size() / kCopiesOfOperation + 1;
   }
 

@@ -17,11 +17,11 @@ namespace xferbench {
 /// Groups items by name. The groups are in the order in which each name first occurs.
 template <class Items, class NameOf>
 auto by_name(const Items& items, const NameOf& name_of) {
-  using Item = std::ranges::range_value_t<Items>;
-  using Name = std::decay_t<std::invoke_result_t<const NameOf&, const Item&>>;
-  std::vector<std::pair<Name, std::vector<Item>>> groups;
+  using Element = std::ranges::range_value_t<Items>;
+  using Name = std::decay_t<std::invoke_result_t<const NameOf&, const Element&>>;
+  std::vector<std::pair<Name, std::vector<Element>>> groups;
   std::map<Name, std::size_t> places;
-  for (const Item& item : items) {
+  for (const Element& item : items) {
     const auto [place, is_new] = places.try_emplace(std::invoke(name_of, item), groups.size());
     if (is_new) groups.push_back({place->first, {}});
     groups[place->second].second.push_back(item);

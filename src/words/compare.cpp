@@ -385,7 +385,7 @@ Document document_of(const compare::Across& across) {
   document.add(table_of(across, common, true), true, Shown::elsewhere);
   document.add(Sentence{.text = "** best, or tied with the best (95 % intervals overlap)", .tone = Tone::dim}, true);
   List warnings;
-  for (const std::string& warning : across.warnings) warnings.items.push_back({.code = clipped(warning)});
+  for (const std::string& warning : across.warnings) warnings.items.push_back({.text = {}, .code = clipped(warning)});
   if (!warnings.items.empty()) document.add(std::move(warnings), true, Shown::elsewhere);
   return document;
 }

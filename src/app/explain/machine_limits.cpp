@@ -131,7 +131,7 @@ std::optional<Report> of_gpu(const std::string& uuid, bool anew, bool quiet, std
         "limits.json without mpirun or srun, and give --limits limits.json");
     return std::nullopt;
   }
-  if (!quiet) tell("measuring the limits of copies on this GPU (about 9 s on an H200; kept for 30 days)");
+  if (!quiet) tell("measuring the limits of copies on this GPU (about 12 s on an H100; kept for 30 days)");
   const TemporaryFolder folder;
   const std::string fresh = (folder.path() / "limits.json").string();
   std::optional<Report> report = measured(fresh, {}, {{"CUDA_VISIBLE_DEVICES", uuid}}, warnings);

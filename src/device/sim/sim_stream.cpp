@@ -161,6 +161,10 @@ void SimStream::copy_batch(const CopyBatch& batch) {
   // While the driver still copies, the engine already moves what has been copied.
   constexpr std::size_t kCopiedAtOnce = 2 * MiB;
   const RecordedCall recorded(sim_.recorder.get(), batch.function());
+  if (batch.as_volumes && !batch.copies.empty()) {  // the driver submits single copies
+    for (const Copy& c : batch.copies) copy_many(batch.function(), {c}, profile_.copy_call, &Operations::batch);
+    return;
+  }
   double cost = profile_.copy_call;
   std::size_t copied = 0;
   std::vector<Copy> part;

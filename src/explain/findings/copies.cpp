@@ -369,13 +369,17 @@ Fix moved_together(CopyKind kind, PieceWay way, const std::vector<Run>& runs, co
   return fix;
 }
 
-/// The fixes, the simplest first.
+/// The fixes, those first that need the least of the program: the last two need other places for the data.
 std::vector<Fix> fixes_of_small(const AnalysisInput& e, CopyKind kind, const std::vector<Run>& runs) {
-  std::vector<Fix> fixes{gathered(kind, runs, e.costs)};
+  std::vector<Fix> fixes;
   const bool pinned = e.program.operations[runs.front().front()].host == Memory::pinned;
-  for (const PieceWay way : kPieceWays) {
+  const auto offer = [&](PieceWay way) {
     if (pinned && e.costs.piece(kind, way, 1)) fixes.push_back(moved_together(kind, way, runs, e.costs));
-  }
+  };
+  offer(PieceWay::batch);
+  offer(PieceWay::kernel);
+  fixes.push_back(gathered(kind, runs, e.costs));
+  offer(PieceWay::staged);
   const std::string stays = staying_work(e, runs);
   for (Fix& fix : fixes) fix.assumption += stays;
   return fixes;
