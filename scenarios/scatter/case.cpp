@@ -137,8 +137,10 @@ std::optional<SkipReason> reason_against_sizes(const ScatterCase& c) {
     return SkipReason::impossible("--kv and --piece-sizes exclude each other");
   if (!c.kv.empty() && !parse_cache_block(c.kv)) {
     return SkipReason::impossible(fmt::format(
-        "--kv {} is not a shape like layers:32,heads:8,dim:128,tokens:16,dtype:bf16; types are fp32, bf16, fp16, fp8 "
-        "and int8, and tensors:1 says that keys and values lie together",
+        "--kv {} is not a shape like layers:32,heads:8,dim:128,tokens:16,dtype:bf16, which needs each of these once; "
+        "types are fp32, bf16, fp16, fp8 and int8; tensors:1 says that keys and values lie together; several shapes "
+        "are "
+        "separated by ;",
         c.kv));
   }
   if (c.size == 0)
@@ -200,21 +202,6 @@ std::optional<SkipReason> reason_against_way(const ScatterCase& c) {
   return std::nullopt;
 }
 
-/// Sets what the case says about the sizes of its pieces. A size of 0 stands for values that contradict each other.
-void set_sizes(const Case& c, ScatterCase& s) {
-  s.piece = c.count_or("piece", 1);
-  s.piece_to = c.count_or("piece-to", 0);
-  if (c.has("piece-sizes")) s.piece_sizes = c.word("piece-sizes");
-  if (c.has("kv")) s.kv = c.word("kv");
-  s.size = c.count_or("size", s.equal_pieces() ? s.piece * c.count_or("pieces", 0) : 0);
-  const std::optional<CacheBlock> block = s.kv.empty() ? std::nullopt : parse_cache_block(s.kv);
-  if (!block) return;
-  s.piece = block->piece;
-  const std::size_t wanted = c.has("size") ? s.size / (s.piece * block->pieces) * block->pieces : c.count("pieces");
-  s.size = s.piece * std::max(wanted, c.has("size") ? block->pieces : 1);  // whole blocks, at least one
-  if (!c.has("host-layout")) s.host = Layout{Layout::Kind::runs, block->pieces};
-}
-
 }  // namespace
 
 ScatterCase scatter_case(const Case& c) {
@@ -225,7 +212,15 @@ ScatterCase scatter_case(const Case& c) {
   const auto layout = [&c](const char* side) { return parse_layout(c.word(c.has(side) ? side : "layout")); };
   s.host = layout("host-layout");
   s.gpu = layout("gpu-layout");
-  set_sizes(c, s);
+  s.piece = c.count_or("piece", 1);
+  s.piece_to = c.count_or("piece-to", 0);
+  if (c.has("piece-sizes")) s.piece_sizes = c.word("piece-sizes");
+  if (c.has("kv")) s.kv = c.word("kv");
+  if (const auto block = parse_cache_block(s.kv)) {
+    s.piece = block->piece;
+    if (!c.has("host-layout")) s.host = Layout{Layout::Kind::runs, block->pieces};
+  }
+  s.size = c.count_or("size", s.equal_pieces() ? s.piece * c.count_or("pieces", 0) : 0);  // 0: reason_against_sizes()
   s.pitch = c.count_or("pitch", 0);
   s.align = c.count_or("align", 0);
   s.way = c.one_of<ScatterWay>("way", kScatterWays);

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <fstream>
 #include <random>
+#include <set>
 #include <utility>
 
 #include "core/error.hpp"
@@ -48,6 +49,7 @@ std::vector<std::size_t> lines_of(const std::string& file) {
     sizes.push_back(*bytes);
     if (sizes.size() > kMostPieces) throw InputError(fmt::format("{} has more than {} lines", file, kMostPieces));
   }
+  if (in.bad()) throw InputError(fmt::format("{} cannot be read as a file", file));
   if (sizes.empty()) throw InputError(fmt::format("{} is empty; write one size in bytes in each line", file));
   return sizes;
 }
@@ -83,12 +85,14 @@ std::optional<CacheBlock> parse_cache_block(std::string_view text) {
   using Named = std::pair<std::string_view, std::size_t>;
   constexpr std::array<Named, 5> kBytesOfType{{{"fp32", 4}, {"bf16", 2}, {"fp16", 2}, {"fp8", 1}, {"int8", 1}}};
   std::array<Named, 6> fields{{{"layers", 0}, {"heads", 0}, {"dim", 0}, {"tokens", 0}, {"dtype", 0}, {"tensors", 2}}};
+  std::set<std::string_view> seen;
   while (!text.empty()) {
     const std::string_view part = text.substr(0, text.find(','));
     text.remove_prefix(std::min(part.size() + 1, text.size()));
     const std::size_t colon = std::min(part.find(':'), part.size());
     auto* const field = std::ranges::find(fields, part.substr(0, colon), &Named::first);
     if (field == fields.end() || colon == part.size()) return std::nullopt;
+    if (!seen.insert(field->first).second) return std::nullopt;
     const std::string_view value = part.substr(colon + 1);
     const auto* const type = std::ranges::find(kBytesOfType, value, &Named::first);
     const bool is_type = field->first == "dtype";
@@ -99,7 +103,7 @@ std::optional<CacheBlock> parse_cache_block(std::string_view text) {
   }
   const auto& [layers, heads, dim, tokens, dtype, tensors] = fields;
   const CacheBlock block{heads.second * dim.second * tokens.second * dtype.second, layers.second * tensors.second};
-  return block.piece > 0 && block.pieces > 0 ? std::optional(block) : std::nullopt;
+  return block.piece > 0 && block.pieces > 0 && tensors.second <= 2 ? std::optional(block) : std::nullopt;
 }
 
 }  // namespace xferbench

@@ -33,11 +33,12 @@ void add_shared_axes(CommandLine& line) {
   for (const Scenario* scenario : line.scenarios) {
     for (const Axis& axis : descriptor_of(*scenario).axes) {
       if (!added.insert("--" + axis.name).second) continue;
-      const CLI::callback_t read = [&line, name = axis.name](const CLI::results_t& texts) {
+      const CLI::callback_t read = [&line, name = axis.name,
+                                    separator = std::string(1, axis.separator)](const CLI::results_t& texts) {
         const Scenario* behind = line.scenario_of(line.innermost());
         if (behind == nullptr || line.axis_flags == AxisFlags::of_all) {
           std::string& text = line.shared[name];
-          text += fmt::format("{}{}", text.empty() ? "" : ",", fmt::join(texts, ","));
+          text += fmt::format("{}{}", text.empty() ? "" : separator, fmt::join(texts, separator));
         } else if (!line.misplaced) {
           line.misplaced = lacks(*behind, name, line.scenarios);
         }
@@ -98,7 +99,8 @@ std::vector<ScenarioFlags> flags_of_scenarios(const CommandLine& line, const CLI
       if (option->count() == 0) continue;
       const auto& axes = descriptor_of(*scenario).axes;
       const auto axis = std::ranges::find(axes, option->get_name(), flag_of);
-      if (axis != axes.end()) texts[axis->name] = fmt::format("{}", fmt::join(option->results(), ","));
+      if (axis != axes.end())
+        texts[axis->name] = fmt::format("{}", fmt::join(option->results(), std::string(1, axis->separator)));
     }
     all.push_back({scenario, std::move(texts)});
   }

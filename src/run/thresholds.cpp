@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -50,7 +51,7 @@ std::vector<ChosenCase> choices_of(const ScenarioDescriptor& scenario, std::span
       if (m.name == "makespan" || m.name == "behind_best") choice.metrics.push_back(m);
     }
     for (const Metric& m : result->metrics) {
-      if (m.name == scenario.answer.best || m.name == "of_limit") choice.metrics.push_back(m);
+      if (scenario.answer.text.find("{" + m.name + "}") != std::string::npos) choice.metrics.push_back(m);
     }
     all.push_back(std::move(choice));
   }
@@ -124,9 +125,11 @@ std::vector<Finding> thresholds(const ScenarioDescriptor& scenario, const std::v
   std::vector<Finding> findings;
   for (auto& [key, those] : groups) {
     std::ranges::stable_sort(those, {}, [&](const ChosenCase* c) { return c->config->find(along)->value; });
+    Labels labels{{"axis", way}, {"along", along}};
+    std::ranges::move(labels_of(*those.front()->config, others), std::back_inserter(labels));
     findings.push_back({.scenario = scenario.name,
                         .kind = "threshold",
-                        .labels = {{"way", way}, {"along", along}},
+                        .labels = std::move(labels),
                         .metrics = {},
                         .text = fmt::format("{}{} by {}: {}", key, key.empty() ? way : ", " + way, along,
                                             runs_text(those, way, along))});
@@ -159,17 +162,20 @@ std::vector<Finding> threshold_findings(const ScenarioDescriptor& scenario, std:
   if (choices.size() < 2) return {};
   std::vector<const Case*> cases;
   for (const ChosenCase& choice : choices) cases.push_back(choice.config);
-  std::vector<std::string> varied = varying_axes(cases);
   const std::string way = first_axis(scenario, [&](const Axis& a) {
     return a.kind == AxisKind::choice && !is_work(scenario, a.name) && cases.front()->has(a.name);
   });
-  std::vector<Finding> findings = thresholds(scenario, choices, way, varied);
-  std::erase_if(varied,
+  std::vector<Finding> findings = thresholds(scenario, choices, way, varying_axes(cases));
+  std::vector<const Case*> measured;
+  for (const Tuned& tuned : works) {
+    for (const Result& result : tuned.results) measured.push_back(&result.config);
+  }
+  std::vector<std::string> labels = varying_axes(measured);
+  std::erase_if(labels,
                 [&](const std::string& axis) { return axis != way && is_always_default(scenario, cases, axis); });
-  if (!way.empty() && std::ranges::find(varied, way) == varied.end()) varied.push_back(way);
   for (const ChosenCase& choice : choices) {
     Finding finding{.scenario = scenario.name, .kind = "choice", .labels = {}, .metrics = choice.metrics, .text = {}};
-    for (const std::string& axis : varied) {
+    for (const std::string& axis : labels) {
       const Case::Param* const param = choice.config->find(axis);
       if (param != nullptr) finding.labels.emplace_back(axis, to_text(param->value, param->kind));
     }

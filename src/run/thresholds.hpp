@@ -19,8 +19,8 @@ std::vector<std::vector<Case>> by_work(std::span<const Case> cases, std::span<co
 
 /// Returns findings of kind "choice", one for each of several works, and of kind "threshold", which say up to which
 /// value of an axis which configuration is to be chosen. A choice is the simplest configuration within 1 % of the
-/// fastest. Its labels are the values of its axes, a column for each in which choices differ. Works without a measured
-/// configuration are left out.
+/// fastest. Its labels are its values of the axes that `tune` varied, but not of those that have their default in all
+/// choices. Works without a measured configuration are left out.
 std::vector<Finding> threshold_findings(const ScenarioDescriptor& scenario, std::span<const Tuned> works);
 
 }  // namespace xferbench

@@ -325,7 +325,7 @@ const std::vector<SimPrograms>& sim_programs() {
   static const std::vector<SimPrograms> all{
       {"pageable", {explain::FindingKind::pageable}, pageable_slow, pageable_fixed, -0.032},
       {"serial", {explain::FindingKind::no_overlap}, chunked(1, 1), chunked(16, 4), 0.003},
-      {"small", {explain::FindingKind::small_copies}, rows(false), rows(true), -0.092},
+      {"small", {explain::FindingKind::small_copies}, rows(false), rows(true), -0.107},
       {"cache", {explain::FindingKind::small_copies}, cache(false), cache(true), 0.001},
       {"wait", {explain::FindingKind::needless_wait}, kernels_waited_for(true), kernels_waited_for(false), -0.054},
       {"result", {explain::FindingKind::result_wait}, results_read(true), results_read(false), -0.091},

@@ -93,6 +93,7 @@ TEST(Sizes, OfAFileAreRepeated) {
   write_file(file, "16\n48\n");
   EXPECT_EQ(sizes_in_file(file, 100), (std::vector<std::size_t>{16, 48, 16, 20}));
   EXPECT_THROW(sizes_in_file(file + ".missing", 100), InputError);
+  EXPECT_THROW(sizes_in_file(folder.path(), 100), InputError);
   for (const char* text : {"", "16\n0\n", "-1\n", "16\n4K\n", "16\n\n16\n", "1e3\n", "99999999999999999999\n"}) {
     write_file(file, text);
     EXPECT_THROW(sizes_in_file(file, 100), InputError) << text;
@@ -107,7 +108,8 @@ TEST(CacheBlocks, HaveAPieceForEachLayersKeysAndValues) {
   EXPECT_EQ(parse_cache_block("tensors:1,dtype:fp8,tokens:64,dim:576,heads:1,layers:61")->pieces, 61U);
   for (const char* text :
        {"", "layers:32", "layers:32,heads:8,dim:128,tokens:16", "layers:32,heads:8,dim:128,tokens:16,dtype:bf17",
-        "layers:0,heads:8,dim:128,tokens:16,dtype:bf16", "layers:1,heads:1,dim:1,tokens:1,dtype:fp8,blocks:3"}) {
+        "layers:0,heads:8,dim:128,tokens:16,dtype:bf16", "layers:1,heads:1,dim:1,tokens:1,dtype:fp8,blocks:3",
+        "layers:1,heads:1,dim:1,tokens:1,dtype:fp8,tensors:3", "layers:1,heads:1,dim:1,tokens:1,dtype:fp8,layers:2"}) {
     EXPECT_FALSE(parse_cache_block(text)) << text;
   }
 }
