@@ -68,8 +68,9 @@ std::vector<Axis> axes_of_pieces() {
        .alternative_to = "piece"},
       {.name = "kv",
        .kind = AxisKind::text,
-       .help = "pieces of a cache of keys and values: one for each layer's keys or values in a block of tokens; in "
-               "host memory a block's pieces lie together, unless --host-layout says otherwise",
+       .help = "pieces of a cache of keys and values: one for each layer's keys or values in a block of tokens, "
+               "several shapes separated by semicolons; in host memory a block's pieces lie together, unless "
+               "--host-layout says otherwise",
        .example = "layers:32,heads:8,dim:128,tokens:16,dtype:bf16",
        .separator = ';',
        .alternative_to = "piece"},

@@ -18,6 +18,7 @@ namespace {
 struct ChosenCase {
   const Case* config;
   std::vector<Metric> metrics;
+  bool confirmed;  // else the search ended early, and another may be faster
 };
 
 std::string_view label_of(const Finding& finding, std::string_view name) {
@@ -46,7 +47,7 @@ std::vector<ChosenCase> choices_of(const ScenarioDescriptor& scenario, std::span
     const auto result =
         std::ranges::find_if(tuned.results, [&](const Result& r) { return describes(*chosen, r.config); });
     if (result == tuned.results.end()) continue;
-    ChosenCase choice{&result->config, {}};
+    ChosenCase choice{&result->config, {}, result->label("measured_in") != "search"};
     for (const Metric& m : chosen->metrics) {
       if (m.name == "makespan" || m.name == "behind_best") choice.metrics.push_back(m);
     }
@@ -179,6 +180,7 @@ std::vector<Finding> threshold_findings(const ScenarioDescriptor& scenario, std:
       const Case::Param* const param = choice.config->find(axis);
       if (param != nullptr) finding.labels.emplace_back(axis, to_text(param->value, param->kind));
     }
+    if (!choice.confirmed) finding.labels.emplace_back("measured_in", "search");
     findings.push_back(std::move(finding));
   }
   return findings;

@@ -69,6 +69,15 @@ TEST(Thresholds, TheSimplestOfThoseThatAreAsFastIsChosen) {
   EXPECT_EQ(threshold_findings(scenario(), works)[0].text, "way by piece: calls from 4 KiB to 8 KiB");
 }
 
+TEST(Thresholds, AChoiceThatWasNotConfirmedSaysSo) {
+  Tuned cut_off = tuned("h2d", 8192, "staged");
+  cut_off.results.front().labels.emplace_back("measured_in", "search");
+  const std::array works{tuned("h2d", 4096, "calls"), cut_off};
+  const auto findings = threshold_findings(scenario(), works);
+  EXPECT_EQ(findings[1].labels.back(), std::pair(std::string("way"), std::string("calls")));
+  EXPECT_EQ(findings[2].labels.back(), std::pair(std::string("measured_in"), std::string("search")));
+}
+
 TEST(Thresholds, AreNotSaidOfOneWork) {
   EXPECT_TRUE(threshold_findings(scenario(), std::array{tuned("h2d", 4096, "calls")}).empty());
 }
