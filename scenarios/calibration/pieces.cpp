@@ -23,14 +23,14 @@ double bytes_of_pieces(const Result& r) {
 }
 double pieces_of(const Result& r) { return bytes_of_pieces(r) / static_cast<double>(size_of_piece(r)); }
 
-/// Returns the results of pinned pieces that were moved one by one in this way, with at least `least` pieces and as
-/// many as the scenario allows at most.
+/// Returns the results of pinned pieces of equal size that were moved one by one in this way, with at least `least`
+/// pieces and as many as the scenario allows at most.
 std::vector<Found> moved_by(std::span<const NamedReport> runs, std::string_view way, std::string_view direction,
                             double least) {
   constexpr double kMost = 4e6;
   std::vector<Found> found = cases_of(runs, "scatter", [&](const Case& c) {
     return c.is("way", way) && c.is("dir", direction) && c.is("host", "pinned") && !c.is("merge", "yes") &&
-           c.count_or("piece", 0) > 0;
+           c.count_or("piece", 0) > 0 && !c.has("piece-to");
   });
   std::erase_if(found, [&](const Found& f) {
     const auto lacks = [&](std::string_view name) { return !(f.result->median(name) > 0); };

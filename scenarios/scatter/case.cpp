@@ -140,8 +140,7 @@ std::optional<SkipReason> reason_against_sizes(const ScatterCase& c) {
     return SkipReason::impossible(fmt::format(
         "--kv {} is not a shape like layers:32,heads:8,dim:128,tokens:16,dtype:bf16, which needs each of these once; "
         "types are fp32, bf16, fp16, fp8 and int8; tensors:1 says that keys and values lie together; several shapes "
-        "are "
-        "separated by ;",
+        "are separated by ;",
         c.kv));
   }
   if (c.size == 0)

@@ -175,10 +175,7 @@ Finding fastest_of(const std::vector<const Result*>& those, const ComparedResult
     text += fmt::format(", {} times as fast as calls", factor_text(factor));
   }
   Labels labels{{"dir", c.dir}, {"piece", piece}};
-  for (const std::string& axis : varied) {
-    const Case::Param* const value = best.config.find(axis);
-    if (value != nullptr) labels.emplace_back(axis, to_text(value->value, value->kind));
-  }
+  std::ranges::move(labels_of(best.config, varied), std::back_inserter(labels));
   labels.emplace_back("fastest", leaders_text(front, compared.names));
   labels.emplace_back("outcome", outcome_label(front));
   return {.kind = "winner",

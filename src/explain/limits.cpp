@@ -90,7 +90,8 @@ PieceCurves piece_curves_of(const Report& report, const Direction& direction, Pi
   PieceCurves curves{.kind = direction.kind, .way = way};
   for (const Result& r : report.results) {
     const bool fits = r.config.scenario() == "scatter" && is(r, "dir", direction.dir) && is(r, "way", to_text(way)) &&
-                      is(r, "host", "pinned") && r.config.has("piece") && r.config.has("size");
+                      is(r, "host", "pinned") && r.config.has("piece") && !r.config.has("piece-to") &&
+                      r.config.has("size");
     if (!fits) continue;
     const auto result = seconds_of(report, r);
     const double calls = r.median(kSubmit);
