@@ -31,6 +31,21 @@ TEST(MarkdownFile, OfTuneShowsWhatWasPredicted) {
   EXPECT_TRUE(contains(read_file(folder / "r.csv"), ",metric,predicted,s,"));
 }
 
+TEST(Tune, OfSeveralSizesWritesWhatToChooseForEach) {
+  const TemporaryFolder folder;
+  const std::string file = folder / "t.json";
+  const Outcome o = xferbench({"tune", "scatter", "--simulate", "--size", "4M", "--piece", "4K,64K", "--dir", "h2d",
+                               "--way", "calls,kernel", "--json", file, "--quiet"});
+  ASSERT_EQ(o.exit_code, 0) << o.err;
+  std::vector<std::string> chosen;
+  const Json written = read_json(file);
+  for (const Json& finding : written["findings"]) {
+    if (finding["kind"] == "choice") chosen.push_back(finding["labels"]["piece"]);
+  }
+  EXPECT_EQ(chosen, (std::vector<std::string>{"4KiB", "64KiB"}));
+  EXPECT_NE(o.out.find("way by piece: kernel from 4 KiB to 64 KiB"), std::string::npos) << o.out;
+}
+
 TEST(Files, AllAtOnceLeaveTheTableWhereItWas) {
   const TemporaryFolder folder;
   const Outcome o =
