@@ -36,6 +36,10 @@ void ScatterMovement::check(std::string_view what) {
   for (const auto& payload : payloads_) payload->check(what);
 }
 
+double ScatterMovement::share_of_multiprocessors() const {
+  return static_cast<double>(multiprocessors()) / device_.capabilities().environment.gpu.multiprocessors;
+}
+
 std::vector<StreamView> ScatterMovement::streams() const {
   std::vector<StreamView> all;
   for (const auto& mover : movers_) {
@@ -84,6 +88,16 @@ Region ScatterMovement::on_gpu() {
   region.operations = operations();
   region.warmed_by_another = true;
   region.check = [this] { check("its output"); };
+  return region;
+}
+
+Region ScatterMovement::kernels() {
+  const StreamView stream = whole_.front();
+  Region region{.name = "kernels", .clock = Clock::event_gated, .streams = {stream}, .submit = [this, stream] {
+                  for (const auto& mover : movers_) mover->submit_kernels(stream);
+                }};
+  region.operations = movers_.size() * movers_.front()->operations();
+  region.warmed_by_another = true;
   return region;
 }
 

@@ -32,6 +32,8 @@ class ScatterMovement {
   [[nodiscard]] Region whole();
   /// The pieces, timed by events.
   [[nodiscard]] Region on_gpu();
+  /// The way's kernels alone, one after another, timed by events. Sample it only if multiprocessors() is not 0.
+  [[nodiscard]] Region kernels();
   /// Makes the kernel that fills the GPU for `seconds` or longer. Call it before busy() and beside().
   void make_busy(const RunContext& bench, double seconds);
   /// The kernel alone.
@@ -41,6 +43,8 @@ class ScatterMovement {
   [[nodiscard]] Region beside();
 
   [[nodiscard]] unsigned multiprocessors() const { return movers_.front()->multiprocessors(); }
+  /// Those over all multiprocessors of the GPU.
+  [[nodiscard]] double share_of_multiprocessors() const;
   /// Number of copies that the way makes of the pieces of one direction, after merging.
   [[nodiscard]] std::size_t copies() const { return copies_; }
 

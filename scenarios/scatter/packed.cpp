@@ -49,8 +49,11 @@ class Packer : NonCopyable {
 
   void add(PackedChunk chunk) { chunks_.push_back(std::move(chunk)); }
   [[nodiscard]] StreamView stream() const { return stream_; }
-  [[nodiscard]] std::size_t chunks() const { return chunks_.size(); }
   [[nodiscard]] double cpu_seconds() const { return cpu_; }
+
+  void submit_kernels(StreamView stream) const {
+    for (const PackedChunk& chunk : chunks_) stream.launch(chunk.kernel);
+  }
 
   void move_all() {
     const double begun = host_.cpu_now();
@@ -163,6 +166,9 @@ class Packed final : public PieceMover {
     return all;
   }
   [[nodiscard]] unsigned multiprocessors() const override { return work_.blocks; }
+  void submit_kernels(StreamView on) override {
+    for (const auto& packer : packers_) packer->submit_kernels(on);
+  }
 
  private:
   static std::size_t largest(const std::vector<Copy>& copies) {

@@ -45,6 +45,10 @@ std::vector<MetricDeclaration> scatter_metrics() {
       derived("pieces_moved", "copies", lower, "pieces of one direction after merging").column("pieces"),
       derived("occupied_multiprocessors", "multiprocessors", lower, "multiprocessors that the way's kernels occupy")
           .column("SMs used"),
+      derived("multiprocessor_share", "1", lower,
+              "share of the time of all multiprocessors that the way's kernels take in a pass")
+          .column("SM time", percent),
+      measured("kernels", "time of the way's kernels alone, one after another"),
       measured("cpu", "CPU time of all threads until the last call of a pass has returned"),
       measured("on-gpu",
                "time on the GPU from the first to the last operation; without a gate where the calls do not "
@@ -94,6 +98,7 @@ class Scatter final : public ScenarioOf<scatter_case> {
     ScatterMovement movement(c, bench);
     if (bench.needs_data()) movement.prepare();
     std::vector<Region> regions{movement.pieces(), movement.whole(), movement.on_gpu()};
+    if (movement.multiprocessors() > 0) regions.push_back(movement.kernels());
     if (bench.verify) movement.verify(regions.front());
     if (c.beside != Beside::none) {
       const double alone = sample_few(bench, {regions.front()}, 3).front().elapsed.median;
@@ -131,6 +136,8 @@ class Scatter final : public ScenarioOf<scatter_case> {
     result.add("submit_per_piece", result.median(kSubmit) / pieces, "s");
     result.add("pieces_moved", static_cast<double>(movement.copies()), "copies");
     result.add("occupied_multiprocessors", movement.multiprocessors(), "multiprocessors");
+    const double kernels = movement.multiprocessors() == 0 ? 0 : result.median("kernels");
+    result.add("multiprocessor_share", movement.share_of_multiprocessors() * kernels / time, "1");
   }
 
   static void derive_beside(const ScatterCase& c, const Series& beside, Result& result) {

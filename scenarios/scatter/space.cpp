@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
+#include <string>
 #include <vector>
 
 #include "core/units.hpp"
@@ -75,16 +77,18 @@ class ScatterSpace final : public Tunable {
 
   [[nodiscard]] Candidate prepare(const Case& c) override {
     const auto movement = std::make_shared<ScatterMovement>(scatter_case(c), bench_, &shared_);
+    multiprocessors_[c.key()] = movement->multiprocessors();
     // With Objective::wall, the tuner makes a region of its own from one that is timed by events.
     const bool by_events = bench_.objective == Objective::wall;
     return {.region = [movement, by_events] { return by_events ? movement->on_gpu() : movement->pieces(); },
             .verify = [movement] { movement->verify(movement->pieces()); }};
   }
 
-  void describe(const Case&, double seconds, double /*fastest*/, Result& result) const override {
+  void describe(const Case& c, double seconds, double /*fastest*/, Result& result) const override {
     result.add("bandwidth", gigabytes_per_second(work_.bytes(), seconds), "GB/s");
     result.add("limit", gigabytes_per_second(work_.bytes(), whole_), "GB/s");
     result.add("of_limit", model::share_of_limit(whole_, seconds), "1");
+    result.add("occupied_multiprocessors", multiprocessors_.at(c.key()), "multiprocessors");
   }
 
   [[nodiscard]] std::vector<Measurement> stages() const override { return stages_; }
@@ -130,6 +134,7 @@ class ScatterSpace final : public Tunable {
   const RunContext& bench_;
   ScatterCase work_;
   ScatterMovement shared_;  // owns the buffers of all candidates
+  std::map<std::string, unsigned> multiprocessors_;  // by key, of the candidates prepared so far
   std::vector<Measurement> stages_;
   double whole_ = 0;    // seconds of a contiguous copy of all bytes
   double call_ = 0;     // seconds for each piece

@@ -147,6 +147,7 @@ class ByKernel final : public OneCall {
   }
   [[nodiscard]] std::size_t operations() const override { return 2; }
   [[nodiscard]] unsigned multiprocessors() const override { return multiprocessors_; }
+  void submit_kernels(StreamView on) override { on.launch(kernel_); }
 
  private:
   std::shared_ptr<const CopyList> copies_;
@@ -190,6 +191,9 @@ class Staged final : public PieceMover {
   [[nodiscard]] std::vector<StreamView> streams() const override { return {link_, inside_}; }
   [[nodiscard]] std::size_t operations() const override { return 2 * chunks_.size() + 1; }
   [[nodiscard]] unsigned multiprocessors() const override { return multiprocessors_; }
+  void submit_kernels(StreamView on) override {
+    for (const Chunk& chunk : chunks_) on.launch(chunk.kernel);
+  }
 
  private:
   struct Chunk {

@@ -29,6 +29,9 @@ class PieceMover : NonCopyable {
   [[nodiscard]] virtual double helpers_cpu_seconds() const { return 0; }
   /// Number of multiprocessors that the way's kernels occupy; 0 if copy engines do all the work.
   [[nodiscard]] virtual unsigned multiprocessors() const { return 0; }
+  /// Enqueues the kernels of a pass alone to a stream; nothing if multiprocessors() is 0. After a whole pass they write
+  /// what lies there already.
+  virtual void submit_kernels(StreamView) {}
 };
 
 /// Makes the way of a legal case. `copies`: the pieces, not empty and all in one direction. Copies a list that kernels

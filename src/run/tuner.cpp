@@ -57,7 +57,7 @@ std::vector<MetricDeclaration> tune_metrics(std::span<const MetricDeclaration> o
                    "median of the time that tune minimizes, from the confirmation if the configuration took part, "
                    "otherwise from the search"),
       derived(kBehindBest, "1", Better::lower, "makespan / makespan of the winner - 1"),
-      derived_time(kHostBlocked, "submit time: host time in the calls that submit the work"),
+      derived_time(kHostBlocked, "submit time: host time in the calls that submit the work").column("submit time"),
       label(kMeasuredIn, "phase that gave the makespan: search or confirmation"),
       label(kObjective, "time that tune minimizes: makespan on the device, or wall (time to result)"),
       measured(kWall, "--objective wall: host time from the first call to the return of the wait"),
