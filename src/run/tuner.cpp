@@ -14,6 +14,7 @@
 #include "core/units.hpp"
 #include "measure/statistics.hpp"
 #include "model/candidate_search.hpp"
+#include "results/metric_names.hpp"
 #include "run/health.hpp"
 #include "run/tune_findings.hpp"
 
@@ -429,9 +430,11 @@ class Tuner {
     return policy;
   }
 
-  /// Returns the median submit time, in seconds.
+  /// Returns the median submit time, in seconds. A region that waits for its own work has a part for its calls.
   [[nodiscard]] double calls_of(const Series& series) const {
-    return bench_.objective == Objective::wall ? series.part(kWallCalls).median : series.submit.median;
+    if (bench_.objective == Objective::wall) return series.part(kWallCalls).median;
+    const auto own = std::ranges::find(series.parts, kSubmit, &Measurement::name);
+    return own != series.parts.end() ? own->median : series.submit.median;
   }
 
   static void append(std::optional<Measurement>& all, const Measurement& more) {
