@@ -133,7 +133,7 @@ class ScatterSpace final : public Tunable {
 
   const RunContext& bench_;
   ScatterCase work_;
-  ScatterMovement shared_;  // owns the buffers of all candidates
+  ScatterMovement shared_;                           // owns the buffers of all candidates
   std::map<std::string, unsigned> multiprocessors_;  // by key, of the candidates prepared so far
   std::vector<Measurement> stages_;
   double whole_ = 0;    // seconds of a contiguous copy of all bytes

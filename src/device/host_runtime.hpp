@@ -7,8 +7,11 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <stdexcept>
+#include <utility>
 
 #include "core/non_copyable.hpp"
+#include "device/file.hpp"
 #include "device/types.hpp"
 
 namespace xferbench {
@@ -52,6 +55,8 @@ class HostRuntime : NonCopyable {
   /// Runs `work` on the calling thread. A simulated host advances its clock by the modelled `cost`, and runs `work`
   /// only while data movement is on.
   virtual void work(const HostCost& cost, const std::function<void()>& work) = 0;
+  /// The host's files. A host that exists only in a test has none and throws std::logic_error.
+  [[nodiscard]] virtual Files& files() { throw std::logic_error("this host has no files"); }
 };
 
 /// Implements HostRuntime by real threads and the system's clocks.
@@ -66,9 +71,11 @@ class RealHost : public HostRuntime {
   [[nodiscard]] std::unique_ptr<HostThread> start_thread(std::function<void()> body) override;
   [[nodiscard]] std::unique_ptr<Channel> make_channel() override;
   void work(const HostCost&, const std::function<void()>& work) override { work(); }
+  [[nodiscard]] Files& files() override;
 
  private:
   std::function<void()> prepare_;
+  std::unique_ptr<Files> files_;  // made by the first call of files()
 };
 
 }  // namespace xferbench

@@ -11,6 +11,8 @@
 #include <thread>
 #include <utility>
 
+#include "device/real_files.hpp"
+
 namespace xferbench {
 
 namespace {
@@ -124,6 +126,11 @@ void RealHost::wait_until(double moment) {
 
 std::unique_ptr<HostThread> RealHost::start_thread(std::function<void()> body) {
   return std::make_unique<RealThread>(prepare_, std::move(body));
+}
+
+Files& RealHost::files() {
+  if (!files_) files_ = make_real_files();
+  return *files_;
 }
 
 std::unique_ptr<Channel> RealHost::make_channel() { return std::make_unique<RealChannel>(); }

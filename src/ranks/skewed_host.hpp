@@ -26,6 +26,7 @@ class SkewedHost final : public HostRuntime {
   }
   [[nodiscard]] std::unique_ptr<Channel> make_channel() override { return host_.make_channel(); }
   void work(const HostCost& cost, const std::function<void()>& work) override { host_.work(cost, work); }
+  [[nodiscard]] Files& files() override { return host_.files(); }
 
  private:
   HostRuntime& host_;

@@ -1,0 +1,118 @@
+// Interface to files and to the page cache, as operations of the host. A simulated machine has a disk and a page cache
+// of its own, so scenarios use this interface and never the system's calls.
+//
+//   std::unique_ptr<DataFile> file = host.files().open("model.safetensors", FileRoute::cached);
+//   file->make_cold();
+//   file->read_at(slot, 0);
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+
+#include "core/non_copyable.hpp"
+
+namespace xferbench {
+
+/// An operation on a file failed. The case fails; the run continues. The message names the file, the operation, what
+/// the system said and, where it is known, what to do.
+struct FileError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// Which way the data of a file takes.
+enum class FileRoute {
+  cached,  ///< through the page cache
+  direct,  ///< past the page cache (O_DIRECT); addresses, offsets and sizes must be aligned
+};
+
+/// How much of a file the page cache holds, in bytes of whole pages.
+struct Residency {
+  std::uint64_t cached = 0;
+  std::uint64_t dirty = 0;  ///< cached and not yet written to the device; 0 if the system does not tell
+};
+
+/// Where a file lies: facts for reports and for messages. Unknown texts are empty, unknown numbers 0.
+struct FilePlace {
+  std::string file_system{};          ///< as in "ext4"
+  std::string device{};               ///< block device, as in "vda"; empty if there is none
+  std::string scheduler{};            ///< I/O scheduler of the device, as in "none" or "mq-deadline"
+  std::uint64_t readahead = 0;        ///< bytes that the system reads ahead
+  std::uint64_t largest_request = 0;  ///< bytes of the largest request to the device
+  bool in_memory = false;             ///< tmpfs or ramfs: there is no disk behind the file
+  bool network = false;               ///< NFS, CIFS and the like: cold here may be warm on the server
+  bool virtual_machine = false;       ///< the host of the virtual machine may hold in its cache what is cold here
+  std::uint64_t free_bytes = 0;       ///< free space for this user
+  /// Alignment of memory and of offsets that direct transfers need, in bytes; 0: unknown or not supported.
+  std::size_t direct_memory_alignment = 0;
+  std::size_t direct_offset_alignment = 0;
+};
+
+/// A mapping of a whole file for reading (mmap). If the file becomes shorter while it is mapped, reads beyond its end
+/// give zeros instead of ending the program by SIGBUS; require_intact() then throws.
+class FileMapping : NonCopyable {
+ public:
+  virtual ~FileMapping() = default;
+  [[nodiscard]] virtual std::span<const std::byte> bytes() const = 0;
+  /// Throws FileError if a page of the file could not be read since the mapping was made. Call it after the reads and
+  /// before their data is trusted.
+  virtual void require_intact() const = 0;
+};
+
+/// An open file. Threads may use one DataFile at the same time.
+class DataFile : NonCopyable {
+ public:
+  virtual ~DataFile() = default;
+
+  /// Path for messages.
+  [[nodiscard]] virtual const std::string& name() const = 0;
+  [[nodiscard]] virtual std::uint64_t size() const = 0;
+
+  /// Reads exactly `to.size()` bytes from `offset` on. Goes on after short reads and interrupted calls. Throws
+  /// FileError, also if the file ends before. With FileRoute::direct, the last block of a file may be read in part:
+  /// `to` must then have room for `size()` rounded up to the alignment, and only the file's bytes are delivered.
+  virtual void read_at(std::span<std::byte> to, std::uint64_t offset) = 0;
+  /// Writes all bytes at `offset`. Goes on after short writes and interrupted calls. Throws FileError.
+  virtual void write_at(std::span<const std::byte> from, std::uint64_t offset) = 0;
+  /// Waits until all written data is on the device (fdatasync). Throws FileError.
+  virtual void sync() = 0;
+  /// Maps the whole file. Throws FileError.
+  [[nodiscard]] virtual std::unique_ptr<FileMapping> map() = 0;
+
+  /// Writes dirty pages back and asks the system to drop the file's pages from the page cache. Pages that another
+  /// process maps stay; residency() tells. Throws FileError.
+  virtual void make_cold() = 0;
+  /// Returns how much of the file the page cache holds; nothing if the system does not tell.
+  [[nodiscard]] virtual std::optional<Residency> residency() = 0;
+  /// Returns the offset of the first hole or unwritten range, which is read without the device; nothing if there is
+  /// none or the system does not tell.
+  [[nodiscard]] virtual std::optional<std::uint64_t> first_hole() = 0;
+  [[nodiscard]] virtual FilePlace place() const = 0;
+};
+
+/// The files of one host.
+class Files : NonCopyable {
+ public:
+  virtual ~Files() = default;
+
+  /// Opens a file for reading; it is never written. Throws FileError.
+  [[nodiscard]] virtual std::unique_ptr<DataFile> open(const std::string& path, FileRoute way) = 0;
+  /// Makes a file of `size` bytes in `folder` for reading and writing, without a name or with one that is removed at
+  /// once: nothing remains of it, however the program ends. Its space is reserved. Throws FileError, also if the space
+  /// does not suffice.
+  [[nodiscard]] virtual std::unique_ptr<DataFile> make_temporary(const std::string& folder, std::uint64_t size) = 0;
+  /// Opens the file of another object once more, with another way, for reading or writing as the other. Throws
+  /// FileError, for FileRoute::direct also if the file system does not support it.
+  [[nodiscard]] virtual std::unique_ptr<DataFile> reopen(const DataFile& file, FileRoute way) = 0;
+  /// Whether `path` is a folder. Throws FileError if it does not exist.
+  [[nodiscard]] virtual bool is_folder(const std::string& path) = 0;
+  [[nodiscard]] virtual FilePlace place_of(const std::string& path) = 0;
+  /// Bytes that this process has made the system read from devices so far; nothing if the system does not tell.
+  [[nodiscard]] virtual std::optional<std::uint64_t> bytes_from_device() = 0;
+};
+
+}  // namespace xferbench
