@@ -20,30 +20,13 @@ namespace {
 
 using model::Chunk;
 
-/// The list of a pass's chunks, from which each free thread takes the next one.
-class Work {
- public:
-  explicit Work(std::vector<Chunk> chunks) : chunks_(std::move(chunks)) {}
-  void restart() { next_ = 0; }
-  const Chunk* take() {
-    const std::size_t number = next_.fetch_add(1, std::memory_order_relaxed);
-    return number < chunks_.size() ? &chunks_[number] : nullptr;
-  }
-
- private:
-  std::vector<Chunk> chunks_;
-  std::atomic<std::size_t> next_{0};
-};
-
 /// Copies data between the payload and pinned slots, on the calling thread.
-class Mover {
+class Mover final : public SlotFiller {
  public:
   Mover(Device& device, const StagedPayload& payload, StagingStores stores)
       : host_(device.host()), payload_(payload), stores_(stores) {}
 
-  /// Copies part `part` of the payload into a slot (H2D) or out of it (D2H). `slot`: address in the slot of the part's
-  /// first byte.
-  void move(std::byte* slot, const Chunk& part) const {
+  void move(std::byte* slot, const Chunk& part) const override {
     const auto copy = [&](std::size_t begin, std::size_t end) {
       std::byte* const there = slot + (begin - part.first);
       std::byte* const here = payload_.host.data + begin;
@@ -62,53 +45,6 @@ class Mover {
   HostRuntime& host_;
   const StagedPayload& payload_;
   StagingStores stores_;
-};
-
-/// Moves chunks on one thread, with at most places.size() of them in flight. send() starts the transfer of a chunk;
-/// receive() waits for it and finishes it. Chunks are received in the order in which they were sent.
-template <class Place>
-void transfer_by_turns(std::vector<Place>& places, Work& work) {
-  std::size_t sent = 0;
-  std::size_t arrived = 0;
-  const auto place = [&places](std::size_t turn) -> Place& { return places[turn % places.size()]; };
-  for (;;) {
-    // Places not yet used in this pass are free, because every pass ends after all chunks have arrived.
-    if (sent - arrived == places.size()) place(arrived++).receive();
-    const Chunk* chunk = work.take();
-    if (chunk == nullptr) break;
-    place(sent++).send(*chunk);
-  }
-  while (arrived < sent) place(arrived++).receive();
-}
-
-/// A pinned slot that one thread uses.
-class Slot {
- public:
-  Slot(Device& device, const StagedPayload& payload, const Mover& mover, StreamView stream, std::byte* data)
-      : payload_(payload),
-        mover_(mover),
-        stream_(stream),
-        data_(data),
-        copied_(device.make_event(EventKind::ordering)) {}
-
-  void send(const Chunk& chunk) {
-    chunk_ = chunk;
-    if (payload_.direction == Direction::h2d) mover_.move(data_, chunk);
-    stream_.copy(payload_.copy(data_, chunk));
-    stream_.record(copied_);
-  }
-  void receive() const {
-    copied_.synchronize();
-    if (payload_.direction == Direction::d2h) mover_.move(data_, chunk_);
-  }
-
- private:
-  const StagedPayload& payload_;
-  const Mover& mover_;
-  StreamView stream_;
-  std::byte* data_;
-  Event copied_;  // recorded when the copy engine has read or written the slot
-  Chunk chunk_{};
 };
 
 /// A chunk of the payload that is pinned during its transfer.
@@ -136,115 +72,40 @@ class PinnedChunk {
   Registration registration_;
 };
 
-/// A thread pool: its worker threads are created once and wait between passes.
-class Threads {
+/// Worker pool whose threads copy the payload through slots of their own.
+class CopyingWorkers final : public WorkerPool {
  public:
-  Threads(HostRuntime& host, const StagingCase& c) {
-    for (std::size_t i = 0; i < c.threads; ++i) threads_.push_back(std::make_unique<Worker>(host, c.idle));
-  }
-  [[nodiscard]] std::size_t count() const { return threads_.size(); }
-  /// Runs task(i) on thread i, for every thread i. Does not wait for the threads.
-  void start(std::function<void(std::size_t)> task) {
-    task_ = std::move(task);
-    start_range(0, count());
-  }
-  /// Waits until all threads have ended their tasks. Rethrows the first error.
-  void finish() {
-    std::exception_ptr error;
-    for (const auto& thread : threads_) {
-      try {
-        thread->finish();
-      } catch (...) {
-        if (!error) error = std::current_exception();
-      }
-    }
-    if (error) std::rethrow_exception(error);
-  }
+  CopyingWorkers(Device& device, const StagedPayload& payload, const StagingCase& c)
+      : mover_(device, payload, c.stores),
+        workers_(make_slot_workers(device,
+                                   {.direction = payload.direction,
+                                    .on_gpu = payload.device.data,
+                                    .chunks = c.chunks(),
+                                    .threads = c.threads,
+                                    .slots = c.slots,
+                                    .slot_bytes = c.chunk_bytes(),
+                                    .memory = c.slot_memory,
+                                    .one_stream = c.crew == StagingWorkers::one_stream,
+                                    .idle = c.idle},
+                                   mover_)) {}
+  void transfer_payload() override { workers_->transfer_payload(); }
 
  private:
-  /// Wakes the threads from `first` to before `last`. Waking a sleeping thread takes up to 0.1 ms, so they are woken in
-  /// a tree: each thread wakes half of the remaining threads. Must not throw: finish() would wait forever for threads
-  /// that were not started.
-  void start_range(std::size_t first, std::size_t last) noexcept {
-    while (first < last) {
-      const std::size_t middle = first + (last - first) / 2;
-      threads_[middle]->start([this, middle, last] {
-        start_range(middle + 1, last);
-        task_(middle);
-      });
-      last = middle;
-    }
-  }
-
-  std::function<void(std::size_t)> task_;
-  std::vector<std::unique_ptr<Worker>> threads_;
+  Mover mover_;
+  std::unique_ptr<WorkerPool> workers_;
 };
-
-/// Worker pool in which each thread has slots (Place) of its own. The threads share only the list of chunks and, if
-/// requested, a stream.
-template <class Place>
-class IndependentWorkers final : public WorkerPool {
- public:
-  using MakePlaces = std::function<std::vector<Place>(std::size_t)>;
-
-  /// make_places(i) returns the slots of thread i. `gear` owns the objects to which the slots refer.
-  IndependentWorkers(Device& device, const StagingCase& c, std::shared_ptr<void> gear, const MakePlaces& make_places)
-      : work_(c.chunks()), gear_(std::move(gear)), threads_(device.host(), c) {
-    for (std::size_t i = 0; i < c.threads; ++i) places_.push_back(make_places(i));
-  }
-
-  void transfer_payload() override {
-    work_.restart();
-    threads_.start([this](std::size_t i) { transfer_by_turns(places_[i], work_); });
-    threads_.finish();
-  }
-
- private:
-  Work work_;
-  std::shared_ptr<void> gear_;
-  std::vector<std::vector<Place>> places_;
-  Threads threads_;  // last member: its threads use all other members
-};
-
-/// Owns the streams of the threads: one per thread, or a single one for all.
-class Streams {
- public:
-  Streams(Device& device, std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i) streams_.push_back(device.make_stream(StreamKind::nonblocking));
-  }
-  [[nodiscard]] StreamView of(std::size_t thread) const { return streams_[thread % streams_.size()]; }
-
- private:
-  std::vector<Stream> streams_;
-};
-
-std::unique_ptr<WorkerPool> make_slot_workers(Device& device, const StagedPayload& payload, const StagingCase& c) {
-  struct SlotResources {
-    Mover mover;
-    Streams streams;
-    std::vector<HostBuffer> rings{};  // one per thread
-  };
-  const auto gear = std::make_shared<SlotResources>(
-      SlotResources{{device, payload, c.stores}, {device, c.crew == StagingWorkers::one_stream ? 1 : c.threads}});
-  const std::size_t bytes = c.chunk_bytes();
-  return std::make_unique<IndependentWorkers<Slot>>(device, c, gear, [&](std::size_t thread) {
-    const HostBuffer& ring = gear->rings.emplace_back(device.allocate_host(bytes * c.slots, c.slot_memory));
-    std::vector<Slot> slots;
-    for (std::size_t i = 0; i < c.slots; ++i) {
-      slots.emplace_back(device, payload, gear->mover, gear->streams.of(thread), ring.data + i * bytes);
-    }
-    return slots;
-  });
-}
 
 std::unique_ptr<WorkerPool> make_registering_workers(Device& device, const StagedPayload& payload,
                                                      const StagingCase& c) {
-  const auto stream = std::make_shared<Streams>(device, 1);  // one stream, as switching streams costs copy engines time
-  return std::make_unique<IndependentWorkers<PinnedChunk>>(device, c, stream, [&](std::size_t thread) {
-    std::vector<PinnedChunk> chunks;
-    for (std::size_t i = 0; i < c.slots; ++i) chunks.emplace_back(device, payload, stream->of(thread));
-    return chunks;
-  });
+  // One stream, as switching streams costs copy engines time.
+  const auto stream = std::make_shared<WorkerStreams>(device, 1);
+  return std::make_unique<IndependentWorkers<PinnedChunk>>(device.host(), c.chunks(), c.threads, c.idle, stream,
+                                                           [&](std::size_t thread) {
+                                                             std::vector<PinnedChunk> chunks;
+                                                             for (std::size_t i = 0; i < c.slots; ++i)
+                                                               chunks.emplace_back(device, payload, stream->of(thread));
+                                                             return chunks;
+                                                           });
 }
 
 /// Worker pool in which all threads fill or empty the same slot at once, each its own part, one slot after another. Few
@@ -295,7 +156,7 @@ class SharedRingWorkers final : public WorkerPool {
   std::vector<Stage> stages_;                      // progress of each chunk
   std::unique_ptr<Channel> submitted_;             // numbers of chunks whose copies have been submitted
   std::vector<std::unique_ptr<Channel>> offered_;  // per thread: numbers of the chunks to move, in order
-  Threads threads_;                                // last member: its threads use all other members
+  WorkerThreads threads_;                          // last member: its threads use all other members
 };
 
 SharedRingWorkers::SharedRingWorkers(Device& device, const StagedPayload& payload, const StagingCase& c)
@@ -306,7 +167,7 @@ SharedRingWorkers::SharedRingWorkers(Device& device, const StagedPayload& payloa
       stream_(device.make_stream(StreamKind::nonblocking)),
       stages_(c.chunks().size()),
       submitted_(device.host().make_channel()),
-      threads_(device.host(), c) {
+      threads_(device.host(), c.threads, c.idle) {
   for (std::size_t i = 0; i < c.slots; ++i) copied_.push_back(device.make_event(EventKind::ordering));
   for (std::size_t i = 0; i < c.threads; ++i) offered_.push_back(device.host().make_channel());
   const std::vector<Chunk> chunks = c.chunks();
@@ -396,7 +257,7 @@ void SharedRingWorkers::submit(std::size_t number) {
 std::unique_ptr<WorkerPool> make_worker_pool(Device& device, const StagedPayload& payload, const StagingCase& c) {
   if (c.method == StagingMethod::register_chunks) return make_registering_workers(device, payload, c);
   if (c.works_together()) return std::make_unique<SharedRingWorkers>(device, payload, c);
-  return make_slot_workers(device, payload, c);
+  return std::make_unique<CopyingWorkers>(device, payload, c);
 }
 
 }  // namespace xferbench

@@ -4,11 +4,11 @@
 #include <cstddef>
 #include <memory>
 
-#include "core/non_copyable.hpp"
 #include "device/device.hpp"
 #include "device/memory.hpp"
 #include "device/types.hpp"
 #include "model/partition.hpp"
+#include "scenarios/common/slot_workers.hpp"
 #include "scenarios/staging/case.hpp"
 
 namespace xferbench {
@@ -29,14 +29,6 @@ struct StagedPayload {
     return direction == Direction::h2d ? Copy{on_device, on_host, chunk.count, Direction::h2d}
                                        : Copy{on_host, on_device, chunk.count, Direction::d2h};
   }
-};
-
-class WorkerPool : NonCopyable {
- public:
-  virtual ~WorkerPool() = default;
-
-  /// Moves the whole payload once and waits until it has arrived. Rethrows an error of a thread.
-  virtual void transfer_payload() = 0;
 };
 
 /// Creates the threads of a case for which StagingCase::has_workers() is true. `payload` must outlive them.

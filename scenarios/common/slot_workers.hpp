@@ -1,0 +1,155 @@
+// CPU threads that carry a payload through slots: page-locked buffers of which each thread fills or empties one while
+// the copy engine reads or writes another. Scenarios staging and storage use them; they say how a slot is filled.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "core/non_copyable.hpp"
+#include "device/device.hpp"
+#include "device/types.hpp"
+#include "measure/worker.hpp"
+#include "model/partition.hpp"
+
+namespace xferbench {
+
+/// What the threads of a pool did in the last pass; seconds are summed over the threads.
+struct WorkTimes {
+  double moving = 0;   ///< filling or emptying slots
+  double waiting = 0;  ///< waiting until a slot had crossed the link
+  double cpu = 0;      ///< CPU time
+  double arrived = 0;  ///< host time at which the first chunk was seen to have crossed the link; 0: unknown
+};
+
+class WorkerPool : NonCopyable {
+ public:
+  virtual ~WorkerPool() = default;
+
+  /// Moves the whole payload once and waits until it has arrived. Rethrows an error of a thread.
+  virtual void transfer_payload() = 0;
+  [[nodiscard]] virtual WorkTimes times() const { return {}; }
+};
+
+/// The host's side of a slot.
+class SlotFiller : NonCopyable {
+ public:
+  virtual ~SlotFiller() = default;
+  /// Fills a slot with a part of the payload (H2D) or writes it from the slot to its place (D2H), on the calling
+  /// thread. `slot`: address in the slot of the part's first byte; offset and length of `part` are in bytes.
+  virtual void move(std::byte* slot, const model::Chunk& part) const = 0;
+};
+
+struct SlotPlan {
+  Direction direction = Direction::h2d;
+  std::byte* on_gpu = nullptr;         ///< place of the payload; null: slots are filled, but cross no link
+  std::vector<model::Chunk> chunks{};  ///< offsets and lengths in bytes
+  std::size_t threads = 1;
+  std::size_t slots = 1;       ///< slots of each thread
+  std::size_t slot_bytes = 0;  ///< bytes of the largest chunk
+  HostMemory memory = HostMemory::pinned;
+  bool one_stream = false;   ///< one stream for the copies of all threads, instead of one for each
+  bool watch_first = false;  ///< whether threads look between chunks whether the first has arrived (WorkTimes::arrived)
+  Worker::Idle idle = Worker::Idle::sleep;
+};
+
+/// Makes the threads. `filler` must outlive them.
+std::unique_ptr<WorkerPool> make_slot_workers(Device& device, const SlotPlan& plan, const SlotFiller& filler);
+
+/// The list of a pass's chunks, from which each free thread takes the next one.
+class ChunkQueue {
+ public:
+  explicit ChunkQueue(std::vector<model::Chunk> chunks) : chunks_(std::move(chunks)) {}
+  void restart() { next_ = 0; }
+  const model::Chunk* take() {
+    const std::size_t number = next_.fetch_add(1, std::memory_order_relaxed);
+    return number < chunks_.size() ? &chunks_[number] : nullptr;
+  }
+
+ private:
+  std::vector<model::Chunk> chunks_;
+  std::atomic<std::size_t> next_{0};
+};
+
+/// A thread pool: its worker threads are created once and wait between passes.
+class WorkerThreads {
+ public:
+  WorkerThreads(HostRuntime& host, std::size_t count, Worker::Idle idle);
+
+  [[nodiscard]] std::size_t count() const { return threads_.size(); }
+  /// Runs task(i) on thread i, for every thread i. Does not wait for the threads.
+  void start(std::function<void(std::size_t)> task);
+  /// Waits until all threads have ended their tasks. Rethrows the first error.
+  void finish();
+
+ private:
+  void start_range(std::size_t first, std::size_t last) noexcept;
+
+  std::function<void(std::size_t)> task_;
+  std::vector<std::unique_ptr<Worker>> threads_;
+};
+
+/// Owns the streams of the threads: one per thread, or a single one for all.
+class WorkerStreams {
+ public:
+  WorkerStreams(Device& device, std::size_t count);
+  [[nodiscard]] StreamView of(std::size_t thread) const { return streams_[thread % streams_.size()]; }
+
+ private:
+  std::vector<Stream> streams_;
+};
+
+/// Moves chunks on one thread, with at most places.size() of them in flight. send() starts the transfer of a chunk;
+/// receive() waits for it and finishes it. Chunks are received in the order in which they were sent.
+template <class Place>
+void transfer_by_turns(std::vector<Place>& places, ChunkQueue& work) {
+  std::size_t sent = 0;
+  std::size_t arrived = 0;
+  const auto place = [&places](std::size_t turn) -> Place& { return places[turn % places.size()]; };
+  for (;;) {
+    // Places not yet used in this pass are free, because every pass ends after all chunks have arrived.
+    if (sent - arrived == places.size()) place(arrived++).receive();
+    const model::Chunk* chunk = work.take();
+    if (chunk == nullptr) break;
+    place(sent++).send(*chunk);
+  }
+  while (arrived < sent) place(arrived++).receive();
+}
+
+/// Worker pool in which each thread has places of its own for chunks. The threads share only the list of chunks and, if
+/// requested, a stream.
+template <class Place>
+class IndependentWorkers : public WorkerPool {
+ public:
+  using MakePlaces = std::function<std::vector<Place>(std::size_t)>;
+
+  /// make_places(i) returns the places of thread i. `gear` owns the objects to which the places refer.
+  IndependentWorkers(HostRuntime& host, std::vector<model::Chunk> chunks, std::size_t threads, Worker::Idle idle,
+                     std::shared_ptr<void> gear, const MakePlaces& make_places)
+      : work_(std::move(chunks)), gear_(std::move(gear)), threads_(host, threads, idle) {
+    for (std::size_t i = 0; i < threads; ++i) places_.push_back(make_places(i));
+  }
+
+  void transfer_payload() override {
+    work_.restart();
+    threads_.start([this](std::size_t i) { run(i); });
+    threads_.finish();
+  }
+
+ protected:
+  virtual void run(std::size_t thread) { transfer_by_turns(places_[thread], work_); }
+  [[nodiscard]] std::vector<Place>& places_of(std::size_t thread) { return places_[thread]; }
+  [[nodiscard]] const std::vector<std::vector<Place>>& places() const { return places_; }
+
+ private:
+  ChunkQueue work_;
+  std::shared_ptr<void> gear_;
+  std::vector<std::vector<Place>> places_;
+  WorkerThreads threads_;  // last member: its threads use all other members
+};
+
+}  // namespace xferbench
