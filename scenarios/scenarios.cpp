@@ -16,6 +16,7 @@
   X(alloc)                     \
   X(staging)                   \
   X(scatter)                   \
+  X(storage)                   \
   X(callback)                  \
   X(smem)                      \
   X(dynpar)

@@ -18,6 +18,7 @@ struct HostView {
   std::byte* data = nullptr;
   std::size_t bytes = 0;
   HostMemory kind = HostMemory::pageable;
+  bool read_only = false;  ///< a mapping that may not be written; page-locked for reading only
 };
 
 /// Owner of device memory. The destructor frees the memory at once, or in stream order if a stream allocated it.

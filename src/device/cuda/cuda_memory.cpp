@@ -136,7 +136,8 @@ HostBuffer allocate_on_host(const OpenedGpu& gpu, std::size_t bytes, HostMemory 
 
 Registration pin(const OpenedGpu& gpu, const HostView& memory) {
   gpu.make_current();
-  check_allocation(cudaHostRegister(memory.data, memory.bytes, register_flags(gpu)), "cudaHostRegister", memory.bytes);
+  const unsigned flags = register_flags(gpu) | (memory.read_only ? cudaHostRegisterReadOnly : 0U);
+  check_allocation(cudaHostRegister(memory.data, memory.bytes, flags), "cudaHostRegister", memory.bytes);
   return given_back(gpu, [data = memory.data] { return cudaHostUnregister(data); });
 }
 

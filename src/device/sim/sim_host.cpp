@@ -95,12 +95,13 @@ class SimHost::SimChannel final : public Channel {
   std::optional<double> closed_;
 };
 
-SimHost::SimHost(EventSimulator& events, const Profile& profile, const DataMovement& data)
+SimHost::SimHost(EventSimulator& events, const Profile& profile, DataMovement& data)
     : events_(events),
       profile_(profile),
       data_(data),
       work_(profile.varies, Randomness::Purpose::work),
-      waking_(profile.varies, Randomness::Purpose::waking) {
+      waking_(profile.varies, Randomness::Purpose::waking),
+      files_(*this, profile, data) {
   threads_.push_back(std::make_shared<Thread>());
   running_ = threads_.front().get();
 }

@@ -19,12 +19,13 @@
 #include "device/sim/memory.hpp"
 #include "device/sim/profile.hpp"
 #include "device/sim/randomness.hpp"
+#include "device/sim/sim_files.hpp"
 
 namespace xferbench::sim {
 
 class SimHost final : public HostRuntime {
  public:
-  SimHost(EventSimulator& events, const Profile& profile, const DataMovement& data);
+  SimHost(EventSimulator& events, const Profile& profile, DataMovement& data);
   ~SimHost() override;
 
   /// Virtual time of the running thread in seconds; inside a host function that a stream calls, the GPU's time.
@@ -38,6 +39,7 @@ class SimHost final : public HostRuntime {
   [[nodiscard]] std::unique_ptr<HostThread> start_thread(std::function<void()> body) override;
   [[nodiscard]] std::unique_ptr<Channel> make_channel() override;
   void work(const HostCost& cost, const std::function<void()>& work) override;
+  [[nodiscard]] Files& files() override { return files_; }
 
   /// Advances the running thread's clock by that duration. Threads with earlier clocks then run first.
   void advance(double seconds);
@@ -98,6 +100,7 @@ class SimHost final : public HostRuntime {
   bool in_call_ = false;
   Randomness work_;
   Randomness waking_;
+  SimFiles files_;
   std::exception_ptr error_;  // simulation error at the end of a thread; the main thread rethrows it
 };
 

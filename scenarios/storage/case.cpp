@@ -1,0 +1,104 @@
+#include "scenarios/storage/case.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <system_error>
+
+#include "model/chunk_schedule.hpp"
+
+namespace xferbench {
+
+namespace {
+
+constexpr std::size_t kBlock = 4 * KiB;  // requests are multiples of it, as direct reads need it
+inline constexpr std::array<std::string_view, 2> kStorageSlots{"pinned", "registered-huge"};
+
+/// Returns the size of the user's file; for a folder, or what does not exist, the size of the file to make.
+std::uint64_t usual_size(const std::string& path) {
+  std::error_code error;
+  const bool is_file = std::filesystem::is_regular_file(path, error) && !error;
+  const std::uintmax_t size = is_file ? std::filesystem::file_size(path, error) : 0;
+  return is_file && !error ? size : 1 * GiB;
+}
+
+}  // namespace
+
+Case with_size(const Case& c) {
+  if (c.has("size")) return c;
+  const std::vector<Axis> axes = storage_axes();
+  Case sized = c;
+  sized.set(*std::ranges::find(axes, "size", &Axis::name), usual_size(c.word("path")));
+  return sized;
+}
+
+StorageCase storage_case(const Case& c) {
+  return {.path = c.word("path"),
+          .size = c.count_or("size", usual_size(c.word("path"))),
+          .cache = c.one_of<CacheState>("cache", kCacheStates),
+          .way = c.one_of<StorageWay>("way", kStorageWays),
+          .request = c.count_or("request", 0),
+          .threads = c.count_or("threads", 0),
+          .slots = c.count_or("slots", 0),
+          .slot_memory = host_memory(c.has("slot-memory") ? c.word("slot-memory") : kStorageSlots.front())};
+}
+
+std::size_t StorageCase::chunk_bytes() const {
+  constexpr std::size_t kLeast = 64 * KiB;
+  const std::size_t share = size / std::max<std::size_t>(threads, 1);
+  return std::min(request, std::max(kLeast, (share + kBlock - 1) / kBlock * kBlock));
+}
+
+std::vector<model::Chunk> StorageCase::chunks() const {
+  return model::chunk_schedule(
+      size,
+      {.most = chunk_bytes(), .least = chunk_bytes(), .page = kBlock, .abreast = std::max<std::size_t>(threads, 1)});
+}
+
+std::vector<Axis> storage_axes() {
+  const std::vector<std::string> with_slots{"threads", "direct", "mmap-threads"};
+  const auto of_slots = [&with_slots](Axis axis) { return only_with("way", with_slots, std::move(axis)); };
+  return {
+      {.name = "path",
+       .kind = AxisKind::file,
+       .defaults = ".",
+       .help = "a folder, in which a file is made that vanishes with the program, or a file, which is only read",
+       .example = "model.safetensors"},
+      size_axis("size", {.help = "bytes of the file that is made, by default 1G, or of your file, by default all"}),
+      choice_axis("cache", words(kCacheStates),
+                  {.defaults = "cold,warm", .help = "whether the page cache holds the file: nothing or all of it"}),
+      choice_axis("way", words(kStorageWays),
+                  {.defaults = "read,threads,direct,mmap",
+                   .help = "read: read() and a copy in turn; threads: into page-locked slots while earlier ones cross "
+                           "the link; direct: likewise, past the page cache; mmap: one copy of a mapping; "
+                           "mmap-threads: from a mapping into slots; mmap-register: page-lock the mapping"}),
+      of_slots({.name = "threads", .defaults = "1,4,8", .help = "CPU threads that read", .max = 256}),
+      only_with("way", {"read", "threads", "direct", "mmap-threads"},
+                size_axis("request", {.defaults = "2M",
+                                      .help = "bytes of a read and of a slot, a multiple of 4 KiB",
+                                      .min = kBlock,
+                                      .max = 1 * GiB})),
+      of_slots({.name = "slots", .defaults = "3", .help = "slots of each thread", .max = 1024}),
+      of_slots(choice_axis("slot-memory", words(kStorageSlots),
+                           {.defaults = "pinned", .help = "kind of host memory of the slots"})),
+  };
+}
+
+std::optional<SkipReason> reason_against(const StorageCase& c, const Capabilities* can) {
+  if (c.request % kBlock != 0) {
+    return SkipReason::impossible(fmt::format("--request {} is not a multiple of 4 KiB", format_size_exact(c.request)));
+  }
+  if (c.is_direct() && c.cache == CacheState::warm) {
+    return SkipReason::meaningless("direct reads go past the page cache; use --cache cold");
+  }
+  if (c.size == 0) return SkipReason::impossible(c.path + " is empty: there is nothing to load");
+  if (can != nullptr && can->environment.simulated() && c.slot_memory != HostMemory::pinned) {
+    return SkipReason::unavailable(
+        "the simulator does not distinguish kinds of pinned memory; use --slot-memory pinned");
+  }
+  return std::nullopt;
+}
+
+}  // namespace xferbench

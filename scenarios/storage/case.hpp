@@ -1,0 +1,62 @@
+// The cases of scenario storage: parsing, derived sizes and skip reasons.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/axis.hpp"
+#include "core/units.hpp"
+#include "device/types.hpp"
+#include "model/partition.hpp"
+#include "run/scenario.hpp"
+
+namespace xferbench {
+
+/// How the data of a file gets to the GPU.
+enum class StorageWay {
+  read,           ///< read() and a copy of pageable memory in turn
+  threads,        ///< threads read() into page-locked slots while earlier ones cross the link
+  direct,         ///< the same past the page cache (O_DIRECT)
+  mmap,           ///< mmap(), one copy of all, munmap()
+  mmap_threads,   ///< threads copy from a mapping into page-locked slots
+  mmap_register,  ///< mmap(), page-lock the mapping, one copy of all, and back
+};
+inline constexpr std::array<std::string_view, 6> kStorageWays{"read", "threads",      "direct",
+                                                              "mmap", "mmap-threads", "mmap-register"};
+
+/// What the page cache holds of the file when a pass begins.
+enum class CacheState { cold, warm };
+inline constexpr std::array<std::string_view, 2> kCacheStates{"cold", "warm"};
+
+struct StorageCase {
+  std::string path;  ///< a folder, in which a file is made, or a file
+  std::size_t size = 0;
+  CacheState cache = CacheState::cold;
+  StorageWay way = StorageWay::read;
+  std::size_t request = 0;  ///< bytes of a read and of a slot; 0: the way reads all at once
+  std::size_t threads = 0;  ///< 0: the way has no threads of its own
+  std::size_t slots = 0;    ///< of each thread
+  HostMemory slot_memory = HostMemory::pinned;
+
+  [[nodiscard]] bool has_slots() const { return threads > 0; }
+  [[nodiscard]] bool is_direct() const { return way == StorageWay::direct; }
+  /// Bytes of a slot: the size of a request, or less if the file is too small to give every thread a request.
+  [[nodiscard]] std::size_t chunk_bytes() const;
+  /// Requests in order; offsets and lengths in bytes.
+  [[nodiscard]] std::vector<model::Chunk> chunks() const;
+};
+StorageCase storage_case(const Case& c);
+/// Returns the case with an axis `size`, if it has none: the size of the user's file, or of the one to make.
+Case with_size(const Case& c);
+
+std::vector<Axis> storage_axes();
+
+/// Returns why the case cannot run on a device with these capabilities, or on any if they are null; nothing if it can.
+std::optional<SkipReason> reason_against(const StorageCase& c, const Capabilities* can);
+
+}  // namespace xferbench

@@ -1,0 +1,206 @@
+#include "scenarios/storage/loader.hpp"
+
+#include <cstring>
+#include <span>
+#include <stdexcept>
+#include <vector>
+
+#include "device/host_runtime.hpp"
+
+namespace xferbench {
+
+namespace {
+
+/// Reads a part of a file and copies it from pageable memory, in turn.
+class ReadInTurn final : public FileLoader {
+ public:
+  ReadInTurn(Device& device, StoredFile& file, const StorageCase& c, std::byte* on_gpu)
+      : device_(device),
+        file_(file.by(FileRoute::cached)),
+        chunks_(c.chunks()),
+        on_gpu_(on_gpu),
+        buffer_(device.allocate_host(c.chunk_bytes(), HostMemory::pageable)) {}
+
+  void load() override {
+    const HostRuntime& host = device_.host();
+    times_ = {};
+    const double cpu = host.cpu_now();
+    for (const model::Chunk& chunk : chunks_) {
+      const double begun = host.now();
+      file_.read_at({buffer_.data, chunk.count}, chunk.first);
+      times_.moving += host.now() - begun;
+      if (on_gpu_ == nullptr) continue;
+      const double read = host.now();
+      device_.copy_blocking({on_gpu_ + chunk.first, buffer_.data, chunk.count, Direction::h2d});
+      times_.waiting += host.now() - read;
+      if (times_.arrived == 0) times_.arrived = host.now();
+    }
+    if (on_gpu_ != nullptr) device_.synchronize();
+    times_.cpu = host.cpu_now() - cpu;
+  }
+  [[nodiscard]] WorkTimes times() const override { return times_; }
+
+ private:
+  Device& device_;
+  DataFile& file_;
+  std::vector<model::Chunk> chunks_;
+  std::byte* on_gpu_;
+  HostBuffer buffer_;
+  WorkTimes times_;
+};
+
+/// Fills slots by reads of a file.
+class ReadFiller final : public SlotFiller {
+ public:
+  explicit ReadFiller(DataFile& file) : file_(file) {}
+  void move(std::byte* slot, const model::Chunk& part) const override { file_.read_at({slot, part.count}, part.first); }
+
+ private:
+  DataFile& file_;
+};
+
+/// Fills slots from a mapping of a file.
+class MappingFiller final : public SlotFiller {
+ public:
+  explicit MappingFiller(HostRuntime& host) : host_(host) {}
+  void use(FileMapping* mapping) { mapping_ = mapping; }
+  void move(std::byte* slot, const model::Chunk& part) const override {
+    mapping_->populate(part.first, part.count);
+    host_.work({.bytes_copied = part.count},
+               [&] { std::memcpy(slot, mapping_->bytes().data() + part.first, part.count); });
+  }
+
+ private:
+  HostRuntime& host_;
+  FileMapping* mapping_ = nullptr;
+};
+
+SlotPlan plan_of(const StorageCase& c, std::byte* on_gpu) {
+  return {.on_gpu = on_gpu,
+          .chunks = c.chunks(),
+          .threads = c.threads,
+          .slots = c.slots,
+          .slot_bytes = c.chunk_bytes(),
+          .memory = c.slot_memory,
+          .one_stream = true,
+          .watch_first = true};
+}
+
+/// Threads that read into slots.
+class ReadingThreads final : public FileLoader {
+ public:
+  ReadingThreads(Device& device, StoredFile& file, const StorageCase& c, std::byte* on_gpu)
+      : filler_(file.by(c.is_direct() ? FileRoute::direct : FileRoute::cached)),
+        workers_(make_slot_workers(device, plan_of(c, on_gpu), filler_)) {}
+
+  void load() override { workers_->transfer_payload(); }
+  [[nodiscard]] WorkTimes times() const override { return workers_->times(); }
+
+ private:
+  ReadFiller filler_;
+  std::unique_ptr<WorkerPool> workers_;
+};
+
+/// Threads that copy from a mapping into slots.
+class MappedThreads final : public FileLoader {
+ public:
+  MappedThreads(Device& device, StoredFile& file, const StorageCase& c, std::byte* on_gpu)
+      : file_(file.by(FileRoute::cached)),
+        filler_(device.host()),
+        workers_(make_slot_workers(device, plan_of(c, on_gpu), filler_)) {}
+
+  void load() override {
+    const std::unique_ptr<FileMapping> mapping = file_.map();
+    filler_.use(mapping.get());
+    workers_->transfer_payload();
+    mapping->require_intact();
+  }
+  [[nodiscard]] WorkTimes times() const override { return workers_->times(); }
+
+ private:
+  DataFile& file_;
+  MappingFiller filler_;
+  std::unique_ptr<WorkerPool> workers_;
+};
+
+/// One copy of a whole mapping, which is page-locked for it or not.
+class WholeMapping final : public FileLoader {
+ public:
+  WholeMapping(Device& device, StoredFile& file, const StorageCase& c, std::byte* on_gpu)
+      : device_(device),
+        file_(file.by(FileRoute::cached)),
+        size_(c.size),
+        locked_(c.way == StorageWay::mmap_register),
+        on_gpu_(on_gpu),
+        stream_(device.make_stream(StreamKind::nonblocking)) {}
+
+  void load() override {
+    const HostRuntime& host = device_.host();
+    const double cpu = host.cpu_now();
+    const double begun = host.now();
+    times_ = {};
+    {
+      const std::unique_ptr<FileMapping> mapping = file_.map();
+      const std::span<const std::byte> bytes = mapping->bytes().first(size_);
+      mapping->note_read(0, bytes.size());
+      Registration registration;
+      if (locked_) registration = device_.register_host(view_of(bytes));
+      times_.moving = host.now() - begun;
+      on_gpu_ != nullptr ? copy(bytes) : touch(bytes);
+      mapping->require_intact();
+    }
+    times_.cpu = host.cpu_now() - cpu;
+  }
+  [[nodiscard]] WorkTimes times() const override { return times_; }
+
+ private:
+  /// The registration is for reading only, so the memory stays constant.
+  static HostView view_of(std::span<const std::byte> bytes) {
+    return {const_cast<std::byte*>(bytes.data()), bytes.size(), HostMemory::pageable, true};
+  }
+
+  void copy(std::span<const std::byte> bytes) {
+    const double begun = device_.host().now();
+    stream_.copy({on_gpu_, bytes.data(), bytes.size(), Direction::h2d});
+    stream_.synchronize();
+    times_.arrived = device_.host().now();
+    times_.waiting = times_.arrived - begun;
+  }
+
+  /// Reads every page, as the copy would; page-locking has done so already.
+  void touch(std::span<const std::byte> bytes) {
+    if (locked_) return;
+    device_.host().work({.bytes_read = bytes.size()}, [&] {
+      constexpr std::size_t kPage = 4096;
+      unsigned sum = 0;
+      for (std::size_t i = 0; i < bytes.size(); i += kPage) sum += std::to_integer<unsigned>(bytes[i]);
+      touched_ = sum;
+    });
+  }
+
+  Device& device_;
+  DataFile& file_;
+  std::size_t size_;
+  bool locked_;
+  std::byte* on_gpu_;
+  Stream stream_;
+  WorkTimes times_;
+  volatile unsigned touched_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<FileLoader> make_file_loader(Device& device, StoredFile& file, const StorageCase& c,
+                                             std::byte* on_gpu) {
+  switch (c.way) {
+    case StorageWay::read: return std::make_unique<ReadInTurn>(device, file, c, on_gpu);
+    case StorageWay::threads:
+    case StorageWay::direct: return std::make_unique<ReadingThreads>(device, file, c, on_gpu);
+    case StorageWay::mmap_threads: return std::make_unique<MappedThreads>(device, file, c, on_gpu);
+    case StorageWay::mmap:
+    case StorageWay::mmap_register: return std::make_unique<WholeMapping>(device, file, c, on_gpu);
+  }
+  throw std::logic_error("unknown way of loading a file");
+}
+
+}  // namespace xferbench

@@ -1,0 +1,216 @@
+// storage: loads a file into GPU memory: from the disk or from the page cache, by reads and copies in turn, by threads
+// through page-locked slots, past the page cache, or from a mapping. All times include the host's work.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/error.hpp"
+#include "core/units.hpp"
+#include "device/file.hpp"
+#include "model/bounds.hpp"
+#include "run/finding_text.hpp"
+#include "run/findings.hpp"
+#include "run/scenario.hpp"
+#include "scenarios/storage/case.hpp"
+#include "scenarios/storage/transfer.hpp"
+
+namespace xferbench {
+
+namespace {
+
+constexpr std::string_view kStorageLimit =
+    "limit: the smaller of the link from page-locked memory and the fastest way found to read the file into memory, "
+    "both "
+    "measured beside each case. read alone: the same way without the GPU";
+
+std::vector<MetricDeclaration> storage_metrics() {
+  using namespace declaring;
+  return {
+      measured("storage", "time from the first call until the whole file is in GPU memory")
+          .as_headline()
+          .column("time", {interval}),
+      derived("bandwidth", "GB/s", higher, "bytes of the file over that time").column("GB/s"),
+      derived("limit", "GB/s", higher, "the smaller of link_bandwidth and the faster of both reads without the GPU")
+          .column("limit GB/s"),
+      derived("of_limit", "1", higher, "bandwidth over the limit").column("% of limit", percent),
+      label("bottleneck",
+            "what takes the time: disk, link, the way's reads, or that reads and copies take place in turn")
+          .column("bottleneck"),
+      derived("read_bandwidth", "GB/s", higher, "the same way without the GPU, sampled interleaved")
+          .column("read alone"),
+      derived("fastest_read", "GB/s", higher, "eight threads that read without the GPU, sampled interleaved"),
+      derived("link_bandwidth", "GB/s", higher, "copies of as many bytes from page-locked memory"),
+      derived("cpu_per_gb", "s", lower, "CPU time of all threads for each 10^9 bytes").column("CPU s/GB"),
+      derived_time("first", "time until the first bytes are in GPU memory").column("first on GPU"),
+      derived("from_device", "1", Better::neither, "bytes that the system read from the device, over the file's size")
+          .column("from disk", percent),
+      label("place", "file system and device of the file"),
+      measured(kReadAlone, "time of the same way without the GPU"),
+      measured(kFastestRead, "time of eight threads that read without the GPU"),
+      measured(kLinkOnly, "time of copies of as many bytes from page-locked memory"),
+      measured("cpu", "CPU time of all threads in a pass"),
+      measured("reading", "time that threads spend in reads, summed over the threads"),
+      measured("link-wait", "time that threads wait for copies, summed over the threads"),
+      measured("first-part", "time until the first bytes are in GPU memory"),
+      measured("device-bytes", "bytes that the system read from the device in a pass").in("B", Better::neither),
+  };
+}
+
+std::string describe_place(const FilePlace& place) {
+  std::string text = place.file_system.empty() ? "unknown file system" : place.file_system;
+  if (!place.device.empty()) text += " on " + place.device;
+  if (!place.scheduler.empty()) text += ", scheduler " + place.scheduler;
+  if (place.readahead > 0) text += ", reads " + format_size(place.readahead) + " ahead";
+  if (place.largest_request > 0) text += ", requests of at most " + format_size(place.largest_request);
+  return text;
+}
+
+/// Returns the warnings about what cold means here.
+std::vector<std::string> doubts_of(const StorageCase& c, const StorageTransfer& transfer, const Result& result) {
+  std::vector<std::string> doubts;
+  if (c.cache == CacheState::warm) return doubts;
+  constexpr double kLittle = 0.01;
+  const FilePlace place = transfer.place();
+  if (transfer.left_in_cache() > kLittle) {
+    doubts.push_back(
+        fmt::format("partly cached: {} of the file stayed in the page cache before a pass; another process "
+                    "may map it",
+                    format_percent(transfer.left_in_cache())));
+  }
+  const Metric* const read = result.metric("from_device");
+  if (read != nullptr && read->value < 1 - kLittle && !place.network) {
+    doubts.push_back(
+        fmt::format("only {} of the file came from the device: it was not cold", format_percent(read->value)));
+  }
+  if (place.network) doubts.emplace_back("cold on this host; the server may hold the file in its cache");
+  return doubts;
+}
+
+class Storage final : public ScenarioOf<storage_case> {
+ public:
+  Storage()
+      : ScenarioOf(
+            {.name = "storage",
+             .summary = "files into GPU memory: reads, page-locked slots, direct reads and mappings",
+             .axes = storage_axes(),
+             .metrics = storage_metrics(),
+             .charts = {{.x = "threads", .y = "bandwidth", .panels = {"cache"}, .lines = {"way"}, .limit = "limit"},
+                        {.x = "request", .y = "bandwidth", .panels = {"cache"}, .lines = {"way"}, .limit = "limit"}},
+             .answer = {.best = "bandwidth",
+                        .text = "{bandwidth}, {of_limit} of the limit; bottleneck: {bottleneck}",
+                        .each = {"path", "cache"},
+                        .ranks_ways = true},
+             .work_axes = {"path", "size", "cache"},
+             .note = ScenarioDescriptor::Note{"of_limit", kStorageLimit}}) {}
+
+  [[nodiscard]] std::optional<SkipReason> reason_to_skip(const StorageCase& c, const Capabilities* can) const override {
+    return reason_against(c, can);
+  }
+  [[nodiscard]] std::vector<Case> expand(const Case& c, const GpusOfRun&) const override { return {with_size(c)}; }
+  [[nodiscard]] MemoryNeeds memory_needs(const StorageCase& c) const override { return StorageTransfer::needs(c); }
+
+  void measure(const StorageCase& c, const RunContext& bench, Result& result) const override {
+    StorageTransfer transfer(c, bench);
+    result.labels.emplace_back("place", describe_place(transfer.place()));
+    const std::vector<Region> regions{transfer.load(), transfer.read_alone(), transfer.fastest_read(),
+                                      transfer.link_only()};
+    if (bench.verify) transfer.verify();
+    const std::vector<Series> series = bench.sample(regions, policy_for(c, bench.policy));
+    add_measurements(series, result);
+    if (all_sampled(series)) derive(c, series.front(), result);
+    std::ranges::move(doubts_of(c, transfer, result), std::back_inserter(result.warnings));
+    if (bench.verifies_again()) transfer.verify();
+  }
+
+  [[nodiscard]] std::vector<Finding> conclude(std::span<const Result* const> results) const override;
+
+ private:
+  /// A pass from the disk takes long and varies little by the GPU: six samples give an interval.
+  static SamplingPolicy policy_for(const StorageCase& c, SamplingPolicy policy) {
+    constexpr std::size_t kColdSamples = 6;
+    if (c.cache == CacheState::cold) policy.min_samples = std::min(policy.min_samples, kColdSamples);
+    return policy;
+  }
+
+  static void derive(const StorageCase& c, const Series& load, Result& result) {
+    const double time = result.median("storage");
+    const double own = result.median(kReadAlone);
+    const double link = result.median(kLinkOnly);
+    const double source = std::min(own, result.median(kFastestRead));
+    const double limit = std::max(source, link);
+    const auto rate = [&](const char* name, double seconds) {
+      result.add(name, gigabytes_per_second(c.size, seconds), "GB/s");
+    };
+    rate("bandwidth", time);
+    rate("limit", limit);
+    result.add("of_limit", model::share_of_limit(limit, time), "1");
+    rate("read_bandwidth", own);
+    rate("fastest_read", result.median(kFastestRead));
+    rate("link_bandwidth", link);
+    result.add("cpu_per_gb", load.part("cpu").median / (1e-9 * static_cast<double>(c.size)), "s");
+    result.add("first", load.part("first-part").median, "s");
+    const Measurement& read = load.part("device-bytes");
+    if (!read.samples.empty()) result.add("from_device", read.median / static_cast<double>(c.size), "1");
+    result.labels.emplace_back("bottleneck", bottleneck(c, time, own, source, link));
+  }
+
+  /// `time`: of a pass; the others: of the way's own reads, of the faster reads, and of the link.
+  static std::string bottleneck(const StorageCase& c, double time, double own, double source, double link) {
+    constexpr double kClose = 1.15;
+    if (time > kClose * std::max(own, link)) return c.has_slots() ? "waits for slots" : "reads and copies in turn";
+    if (own <= link) return "link";
+    if (own > kClose * source) return "its reads";
+    return c.cache == CacheState::cold ? "disk" : "page cache";
+  }
+};
+
+/// Names the fastest way for each file and state of the page cache, with its factor over read and copy in turn.
+std::vector<Finding> Storage::conclude(std::span<const Result* const> results) const {
+  const std::vector<const Result*> measured = with_metric(results, "of_limit");
+  for (const Result* r : measured) r->needed_measurement("storage");
+  const std::vector<std::string_view>& work = descriptor().work_axes;
+  const auto is_work = [&work](std::string_view axis) { return std::ranges::find(work, axis) != work.end(); };
+  std::vector<Finding> findings;
+  for (const auto& those : grouped(measured, [&](const Result& r) { return key_of(r.config, is_work); })) {
+    if (those.size() < 2) continue;
+    std::vector<std::string> axes = varying_axes(those);
+    const ComparedResults compared = compared_results(those, axes);
+    const model::Leaders front = leaders_of(those, "storage");
+    const Result& best = *those[front.places.front()];
+    const StorageCase c = storage_case(best.config);
+    const std::string cache(kCacheStates[static_cast<std::size_t>(c.cache)]);
+    std::string text =
+        fmt::format("{}: {}: {} GB/s, {} of the limit", cache, ranking_text(front, compared.names, "is the fastest"),
+                    format_significant(best.value("bandwidth")), format_percent(best.value("of_limit")));
+    const auto in_turn =
+        std::ranges::find_if(those, [](const Result* r) { return storage_case(r->config).way == StorageWay::read; });
+    if (in_turn != those.end() && *in_turn != &best) {
+      const double factor = (*in_turn)->median("storage") / best.median("storage");
+      text += fmt::format(", {} times as fast as read() and a copy in turn", factor_text(factor));
+    }
+    findings.push_back({.kind = "winner",
+                        .labels = {{"path", c.path},
+                                   {"cache", cache},
+                                   {"fastest", leaders_text(front, compared.names)},
+                                   {"outcome", outcome_label(front)}},
+                        .metrics = {best.needed_metric("bandwidth"), best.needed_metric("of_limit")},
+                        .text = std::move(text)});
+  }
+  return findings;
+}
+
+}  // namespace
+
+const Scenario& storage_scenario() {
+  static const Storage scenario;
+  return scenario;
+}
+
+}  // namespace xferbench

@@ -1,0 +1,48 @@
+// The file of a storage case: one of its own, filled from the seed, or a user's, which is only read.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/non_copyable.hpp"
+#include "device/device.hpp"
+#include "device/file.hpp"
+#include "scenarios/storage/case.hpp"
+
+namespace xferbench {
+
+class StoredFile : NonCopyable {
+ public:
+  /// Opens the user's file, or makes one and writes it if `filled`. Throws FileError, also if the user's file has
+  /// holes.
+  StoredFile(Files& files, const StorageCase& c, std::uint64_t seed, bool filled);
+
+  /// Bytes to load, from the beginning of the file.
+  [[nodiscard]] std::uint64_t size() const { return size_; }
+  [[nodiscard]] FilePlace place() const { return cached_->place(); }
+  /// The file by this route. Throws FileError if the file system does not have it.
+  [[nodiscard]] DataFile& by(FileRoute route);
+
+  /// Brings the page cache into this state, untimed.
+  void prepare(CacheState state);
+  /// Share of the file, 0 to 1, that the page cache holds; nothing if the system does not tell.
+  [[nodiscard]] std::optional<double> cached_share();
+
+  /// Throws VerificationError if memory on the GPU differs from the file. Reads a user's file once more for it.
+  void check(Device& device, const DeviceView& loaded, std::string_view what);
+
+ private:
+  void fill();
+
+  Files& files_;
+  std::uint64_t seed_;
+  std::uint64_t size_;
+  bool own_;
+  std::unique_ptr<DataFile> cached_;
+  std::unique_ptr<DataFile> direct_;  // opened when it is first needed
+};
+
+}  // namespace xferbench

@@ -1,0 +1,57 @@
+// The timed regions of one case of scenario storage, and their verification.
+#pragma once
+
+#include <memory>
+
+#include "measure/region.hpp"
+#include "run/scenario.hpp"
+#include "scenarios/storage/case.hpp"
+#include "scenarios/storage/loader.hpp"
+#include "scenarios/storage/stored_file.hpp"
+
+namespace xferbench {
+
+inline constexpr const char* kReadAlone = "read-alone";
+inline constexpr const char* kFastestRead = "fastest-read";
+inline constexpr const char* kLinkOnly = "link";
+
+class StorageTransfer : NonCopyable {
+ public:
+  /// Opens or makes the file, which all cases of a run with the same path and size share.
+  StorageTransfer(const StorageCase& c, const RunContext& bench);
+
+  static MemoryNeeds needs(const StorageCase& c);
+
+  /// The case's way. Its parts are named in storage.cpp.
+  [[nodiscard]] Region load();
+  /// The same way without the GPU.
+  [[nodiscard]] Region read_alone();
+  /// Eight threads that read without the GPU: direct if the file comes from a disk, else from a mapping.
+  [[nodiscard]] Region fastest_read();
+  /// Copies of as many bytes from page-locked memory.
+  [[nodiscard]] Region link_only();
+
+  /// Runs one pass on poisoned memory. Throws VerificationError if a byte is wrong.
+  void verify();
+
+  [[nodiscard]] FilePlace place() const { return file_->place(); }
+  /// Largest share of the file, 0 to 1, that stayed in the page cache before a cold pass.
+  [[nodiscard]] double left_in_cache() const { return left_; }
+
+ private:
+  [[nodiscard]] Region reads(const char* name, FileLoader& loader);
+  void prepare();
+
+  Device& device_;
+  CacheState cache_;
+  std::shared_ptr<StoredFile> file_;
+  DeviceBuffer on_gpu_;
+  HostBuffer pinned_;
+  Stream stream_;
+  std::unique_ptr<FileLoader> loader_;
+  std::unique_ptr<FileLoader> reader_;
+  std::unique_ptr<FileLoader> fastest_;
+  double left_ = 0;
+};
+
+}  // namespace xferbench

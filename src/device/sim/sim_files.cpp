@@ -1,0 +1,219 @@
+#include "device/sim/sim_files.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "device/sim/sim_host.hpp"
+
+namespace xferbench::sim {
+
+/// The disk and the host whose threads wait for it.
+class SimFiles::Disk {
+ public:
+  Disk(SimHost& on, const Profile& of, DataMovement& moves) : host(on), profile(of), data(moves) {}
+
+  enum class Sequence {
+    single,  ///< the request begins when it is made
+    ahead,   ///< the system has asked for it before, while the program worked on earlier parts
+  };
+
+  /// Reads bytes from the device; the calling thread waits for them.
+  void read(std::uint64_t bytes, Sequence sequence) {
+    if (bytes == 0) return;
+    bytes_read += bytes;
+    serve(bytes, profile.disk_read_rate, sequence);
+  }
+  void write(std::uint64_t bytes) {
+    if (bytes > 0) serve(bytes, profile.disk_write_rate, Sequence::single);
+  }
+
+  SimHost& host;
+  const Profile& profile;
+  DataMovement& data;
+  std::uint64_t bytes_read = 0;
+
+ private:
+  void serve(std::uint64_t bytes, double rate, Sequence sequence) {
+    const double now = host.now();
+    const double service = static_cast<double>(bytes) / rate;
+    const bool busy = free_ + profile.disk_latency >= now;
+    const double begin = sequence == Sequence::ahead && busy ? free_ : std::max(free_, now);
+    free_ = begin + service;
+    const double end = free_ + (sequence == Sequence::ahead && busy ? 0 : profile.disk_latency);
+    if (end > now) host.advance(end - now);
+  }
+
+  double free_ = 0;  // host's clock; the disk is idle from then on
+};
+
+namespace {
+
+using Disk = SimFiles::Disk;
+
+constexpr std::uint64_t kCachePage = 4096;
+
+/// A file on the simulated disk, with its pages in the page cache.
+class Stored {
+ public:
+  Stored(Disk& disk, std::string its_name, std::uint64_t size)
+      : name(std::move(its_name)),
+        bytes(disk.data.memory.allocate_host(static_cast<std::size_t>(size), HostMemory::pageable, 0)),
+        disk_(disk),
+        cached_((size + kCachePage - 1) / kCachePage),
+        dirty_(cached_.size()) {}
+  ~Stored() { disk_.data.memory.free(bytes.data); }
+  Stored(const Stored&) = delete;
+  Stored& operator=(const Stored&) = delete;
+
+  /// Sets all pages of a range and returns the bytes of those that were not set before.
+  static std::uint64_t set(std::vector<bool>& pages, std::uint64_t offset, std::uint64_t count) {
+    std::uint64_t added = 0;
+    for (std::uint64_t page = offset / kCachePage; page * kCachePage < offset + count; ++page) {
+      if (!pages[page]) added += kCachePage;
+      pages[page] = true;
+    }
+    return added;
+  }
+  static std::uint64_t bytes_of(const std::vector<bool>& pages) {
+    return kCachePage * static_cast<std::uint64_t>(std::ranges::count(pages, true));
+  }
+
+  /// Brings a range into the page cache. Returns the bytes that came from the disk.
+  std::uint64_t cache(std::uint64_t offset, std::uint64_t count) {
+    const std::uint64_t missing = std::min(count, set(cached_, offset, count));
+    disk_.read(missing, offset == 0 ? Disk::Sequence::single : Disk::Sequence::ahead);
+    return missing;
+  }
+  void write(std::uint64_t offset, std::uint64_t count) { set(cached_, offset, count), set(dirty_, offset, count); }
+  void sync() {
+    disk_.write(bytes_of(dirty_));
+    std::fill(dirty_.begin(), dirty_.end(), false);
+  }
+  void make_cold() {
+    sync();
+    std::fill(cached_.begin(), cached_.end(), false);
+  }
+  [[nodiscard]] Residency residency() const { return {bytes_of(cached_), bytes_of(dirty_)}; }
+
+  std::string name;
+  HostView bytes;
+
+ private:
+  Disk& disk_;
+  std::vector<bool> cached_;
+  std::vector<bool> dirty_;
+};
+
+FilePlace simulated_place() {
+  return {.file_system = "simulated",
+          .device = "simulated",
+          .direct_memory_alignment = 512,
+          .direct_offset_alignment = 512};
+}
+
+class SimMapping final : public FileMapping {
+ public:
+  SimMapping(Disk& disk, std::shared_ptr<Stored> file) : disk_(disk), file_(std::move(file)) {}
+
+  [[nodiscard]] std::span<const std::byte> bytes() const override { return {file_->bytes.data, file_->bytes.bytes}; }
+  void populate(std::size_t offset, std::size_t count) override {
+    map_pages(offset, count, disk_.profile.populate_rate);
+  }
+  void note_read(std::size_t offset, std::size_t count) override { map_pages(offset, count, disk_.profile.fault_rate); }
+  void require_intact() const override {}
+
+ private:
+  void map_pages(std::size_t offset, std::size_t count, double rate) {
+    file_->cache(offset, count);
+    disk_.host.work({.seconds = static_cast<double>(count) / rate}, [] {});
+  }
+
+  Disk& disk_;
+  std::shared_ptr<Stored> file_;
+};
+
+class SimFile final : public DataFile {
+ public:
+  SimFile(Disk& disk, std::shared_ptr<Stored> file, FileRoute route)
+      : disk_(disk), file_(std::move(file)), direct_(route == FileRoute::direct) {}
+
+  [[nodiscard]] const std::string& name() const override { return file_->name; }
+  [[nodiscard]] std::uint64_t size() const override { return file_->bytes.bytes; }
+  [[nodiscard]] const std::shared_ptr<Stored>& stored() const { return file_; }
+
+  void read_at(std::span<std::byte> to, std::uint64_t offset) override {
+    require_within(to.size(), offset);
+    const std::byte* const from = file_->bytes.data + offset;
+    if (direct_) {
+      disk_.read(to.size(), Disk::Sequence::single);
+      return disk_.host.work({}, [&] { std::memcpy(to.data(), from, to.size()); });
+    }
+    // The system reads ahead: while the disk carries one part of a request, the thread copies the one before.
+    constexpr std::uint64_t kAhead = 128 * 1024;
+    const std::uint64_t missing = file_->cache(offset, to.size());
+    move(to.size() - missing + std::min(missing, kAhead), [&] { std::memcpy(to.data(), from, to.size()); });
+  }
+  void write_at(std::span<const std::byte> from, std::uint64_t offset) override {
+    require_within(from.size(), offset);
+    std::byte* const to = file_->bytes.data + offset;
+    if (direct_) {
+      disk_.write(from.size());
+      return disk_.host.work({}, [&] { std::memcpy(to, from.data(), from.size()); });
+    }
+    move(from.size(), [&] { std::memcpy(to, from.data(), from.size()); });
+    file_->write(offset, from.size());
+  }
+  void sync() override { file_->sync(); }
+  [[nodiscard]] std::unique_ptr<FileMapping> map() override { return std::make_unique<SimMapping>(disk_, file_); }
+  void make_cold() override { file_->make_cold(); }
+  [[nodiscard]] std::optional<Residency> residency() override { return file_->residency(); }
+  [[nodiscard]] std::optional<std::uint64_t> first_hole() override { return std::nullopt; }
+  [[nodiscard]] FilePlace place() const override { return simulated_place(); }
+
+ private:
+  void require_within(std::size_t count, std::uint64_t offset) const {
+    if (offset + count <= size()) return;
+    throw FileError(fmt::format("{} has {} bytes, expected {}", name(), size(), offset + count));
+  }
+
+  /// A read or write call copies slower than memcpy; threads share the host's memory as those of memcpy do.
+  void move(std::uint64_t count, const std::function<void()>& bytes) {
+    const auto all = static_cast<double>(count);
+    disk_.host.work({.seconds = all / disk_.profile.file_copy_rate - all / disk_.profile.host_copy_rate}, [] {});
+    disk_.host.work({.bytes_copied = count}, bytes);
+  }
+
+  Disk& disk_;
+  std::shared_ptr<Stored> file_;
+  bool direct_;
+};
+
+}  // namespace
+
+SimFiles::SimFiles(SimHost& host, const Profile& profile, DataMovement& data)
+    : disk_(std::make_unique<Disk>(host, profile, data)) {}
+
+SimFiles::~SimFiles() = default;
+
+std::unique_ptr<DataFile> SimFiles::open(const std::string& path, FileRoute) {
+  throw FileError(path + ": the simulated disk has no files; give a folder, in which one is made");
+}
+
+std::unique_ptr<DataFile> SimFiles::make_temporary(const std::string& folder, std::uint64_t size) {
+  return std::make_unique<SimFile>(*disk_, std::make_shared<Stored>(*disk_, folder + "/simulated file", size),
+                                   FileRoute::cached);
+}
+
+std::unique_ptr<DataFile> SimFiles::reopen(const DataFile& file, FileRoute route) {
+  return std::make_unique<SimFile>(*disk_, dynamic_cast<const SimFile&>(file).stored(), route);
+}
+
+FilePlace SimFiles::place_of(const std::string&) { return simulated_place(); }
+
+std::optional<std::uint64_t> SimFiles::bytes_from_device() { return disk_->bytes_read; }
+
+}  // namespace xferbench::sim

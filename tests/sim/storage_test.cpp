@@ -1,0 +1,107 @@
+// Scenario storage: every way loads every byte, a cold file comes from the disk and a warm one does not, and the
+// simulated disk follows its law.
+#include "device/file.hpp"
+#include "sim/sim_fixture.hpp"
+
+namespace xferbench::test {
+
+namespace {
+
+class StorageTest : public OnSim {
+ protected:
+  std::vector<Result> run(Words flags) {
+    flags.insert(flags.begin(), "storage");
+    return OnSim::run(flags);
+  }
+  Result run_one(const Words& flags) { return run(flags).front(); }
+};
+
+TEST_F(StorageTest, EveryWayLoadsEveryByte) {
+  for (const char* size : {"1", "4095", "1000001", "5M"}) {
+    const auto results = run({"--way", "all", "--size", size, "--threads", "1,3", "--request", "64K", "--slots", "2"});
+    expect_all(results, Status::ok);
+    EXPECT_EQ(results.size(), 16U) << "6 ways cold, 5 warm, and 3 threads where they read";
+  }
+}
+
+TEST_F(StorageTest, ASlotThatIsFilledAgainTooSoonIsWrongData) {
+  sim::SimMachine reckless = machine_that({.synchronize_event = [] {}});
+  expect_all(
+      run_on(reckless.device(), {"storage", "--way", "threads", "--threads", "1", "--size", "16M", "--cache", "warm"}),
+      Status::failed, "wrong result");
+}
+
+TEST_F(StorageTest, AColdFileComesFromTheDiskAndAWarmOneDoesNot) {
+  for (const char* way : {"read", "threads", "mmap", "mmap-threads", "mmap-register"}) {
+    const Words flags{"--way", way, "--size", "16M"};
+    for (const Result& r : run(flags)) {
+      const bool cold = r.config.is("cache", "cold");
+      EXPECT_EQ(metric(r, "from_device"), cold ? 1 : 0) << r.config.key();
+      EXPECT_LE(metric(r, "of_limit"), 1) << r.config.key();
+      EXPECT_TRUE(r.warnings.empty()) << r.config.key();
+      if (cold) {
+        EXPECT_LE(metric(r, "limit"), 1e-9 * profile("h200").disk_read_rate + 1e-6);
+      }
+    }
+  }
+}
+
+/// Rate of direct reads in GB/s.
+double law(const sim::Profile& p, double depth, double request) {
+  return 1e-9 * std::min(p.disk_read_rate, depth * request / (p.disk_latency + request / p.disk_read_rate));
+}
+
+TEST_F(StorageTest, DirectReadsFollowTheLawOfTheDisk) {
+  verify_ = false;  // times only
+  const auto& p = profile("h200");
+  for (const auto& [request, bytes] : {std::pair("16K", 16384.0), {"128K", 131072.0}, {"1M", 1048576.0}}) {
+    for (const unsigned threads : {1U, 2U, 4U, 16U}) {
+      const Result r = run_one({"--way", "direct", "--cache", "cold", "--size", "64M", "--request", request,
+                                "--threads", std::to_string(threads)});
+      EXPECT_NEAR(metric(r, "read_bandwidth") / law(p, threads, bytes), 1, 0.02) << request << " " << threads;
+    }
+  }
+}
+
+TEST_F(StorageTest, TheBottleneckIsNamed) {
+  verify_ = false;
+  const auto bottleneck = [&](Words flags) {
+    flags.insert(flags.end(), {"--size", "256M"});
+    return run_one(flags).label("bottleneck");
+  };
+  EXPECT_EQ(bottleneck({"--way", "threads", "--threads", "4", "--cache", "cold"}), "disk");
+  EXPECT_EQ(bottleneck({"--way", "read", "--cache", "warm"}), "reads and copies in turn");
+  EXPECT_EQ(bottleneck({"--way", "threads", "--threads", "1", "--cache", "warm"}), "its reads");
+  EXPECT_EQ(bottleneck({"--way", "threads", "--threads", "8", "--cache", "warm"}), "page cache");
+}
+
+TEST_F(StorageTest, MoreThreadsAreFasterUntilTheHostsMemoryIsTheLimit) {
+  verify_ = false;
+  double slower = 0;
+  for (const Result& r : run({"--way", "threads", "--cache", "warm", "--threads", "1:8", "--size", "256M"})) {
+    EXPECT_GT(metric(r, "bandwidth"), slower) << r.config.key();
+    slower = metric(r, "bandwidth");
+  }
+}
+
+TEST_F(StorageTest, WrittenPagesAreDirtyUntilTheyAreOnTheDisk) {
+  Files& files = device_.host().files();
+  const auto file = files.make_temporary(".", 1 << 20);
+  const std::vector<std::byte> bytes(10'000, std::byte{7});
+  file->write_at(bytes, 4'000);
+  EXPECT_EQ(file->residency()->dirty, 16'384U) << "pages 0 to 3";
+  file->sync();
+  EXPECT_EQ(file->residency()->dirty, 0U);
+  EXPECT_EQ(file->residency()->cached, 16'384U);
+  file->make_cold();
+  EXPECT_EQ(file->residency()->cached, 0U);
+  std::vector<std::byte> found(10'000);
+  file->read_at(found, 4'000);
+  EXPECT_EQ(found, bytes);
+  EXPECT_EQ(*files.bytes_from_device(), 10'000U);
+  EXPECT_THROW(file->read_at(found, 1 << 20), FileError);
+}
+
+}  // namespace
+
+}  // namespace xferbench::test
