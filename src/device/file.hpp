@@ -27,7 +27,7 @@ struct FileError : std::runtime_error {
 /// Which way the data of a file takes.
 enum class FileRoute {
   cached,  ///< through the page cache
-  direct,  ///< past the page cache (O_DIRECT); addresses, offsets and sizes must be aligned
+  direct,  ///< past the page cache (O_DIRECT); what is not aligned to FilePlace's numbers goes through a copy
 };
 
 /// How much of a file the page cache holds, in bytes of whole pages.
@@ -47,13 +47,14 @@ struct FilePlace {
   bool network = false;               ///< NFS, CIFS and the like: cold here may be warm on the server
   bool virtual_machine = false;       ///< the host of the virtual machine may hold in its cache what is cold here
   std::uint64_t free_bytes = 0;       ///< free space for this user
-  /// Alignment of memory and of offsets that direct transfers need, in bytes; 0: unknown or not supported.
+  /// Alignment of memory and of offsets that direct transfers need, in bytes; 0: unknown or not supported. A file that
+  /// is open with FileRoute::direct has what its reads use, which is never 0.
   std::size_t direct_memory_alignment = 0;
   std::size_t direct_offset_alignment = 0;
 };
 
 /// A mapping of a whole file for reading (mmap). If the file becomes shorter while it is mapped, reads beyond its end
-/// give zeros instead of ending the program by SIGBUS; require_intact() then throws.
+/// give zeros instead of ending the program by SIGBUS; require_intact() then throws. It may outlive its DataFile.
 class FileMapping : NonCopyable {
  public:
   virtual ~FileMapping() = default;
@@ -62,8 +63,8 @@ class FileMapping : NonCopyable {
   virtual void populate(std::size_t offset, std::size_t bytes) = 0;
   /// Announces reads of a range. A simulated host charges what they cost; a real one does nothing.
   virtual void note_read(std::size_t /*offset*/, std::size_t /*bytes*/) {}
-  /// Throws FileError if a page of the file could not be read since the mapping was made. Call it after the reads and
-  /// before their data is trusted.
+  /// Throws FileError if a page of the file could not be read since the mapping was made, or if the file is shorter
+  /// now. Call it after the reads and before their data is trusted.
   virtual void require_intact() const = 0;
 };
 
@@ -74,26 +75,31 @@ class DataFile : NonCopyable {
 
   /// Path for messages.
   [[nodiscard]] virtual const std::string& name() const = 0;
+  /// Bytes when the file was opened. Reads and mappings expect at least as many for as long as it is open.
   [[nodiscard]] virtual std::uint64_t size() const = 0;
 
   /// Reads exactly `to.size()` bytes from `offset` on. Goes on after short reads and interrupted calls. Throws
-  /// FileError, also if the file ends before. With FileRoute::direct, the last block of a file may be read in part:
-  /// `to` must then have room for `size()` rounded up to the alignment, and only the file's bytes are delivered.
+  /// FileError, also if the file ends before. With FileRoute::direct, only requests with aligned memory and offsets go
+  /// straight to `to`: the rest, such as the last part of a block, takes requests of its own and a copy.
   virtual void read_at(std::span<std::byte> to, std::uint64_t offset) = 0;
-  /// Writes all bytes at `offset`. Goes on after short writes and interrupted calls. Throws FileError.
+  /// Writes all bytes at `offset`, within size(). Goes on after short writes and interrupted calls. With
+  /// FileRoute::direct, memory, offset and number of bytes must be aligned. Throws FileError, also for a file that was
+  /// opened for reading only.
   virtual void write_at(std::span<const std::byte> from, std::uint64_t offset) = 0;
   /// Waits until all written data is on the device (fdatasync). Throws FileError.
   virtual void sync() = 0;
   /// Maps the whole file. Throws FileError.
   [[nodiscard]] virtual std::unique_ptr<FileMapping> map() = 0;
 
-  /// Writes dirty pages back and asks the system to drop the file's pages from the page cache. Pages that another
-  /// process maps stay; residency() tells. Throws FileError.
+  /// Writes dirty pages back and asks the system to drop the file's pages from the page cache. Pages that are mapped
+  /// or used at that moment stay, as do all of a file in memory; residency() tells. Throws FileError.
   virtual void make_cold() = 0;
-  /// Returns how much of the file the page cache holds; nothing if the system does not tell.
+  /// Returns how much of the file the page cache holds; nothing if the system does not tell, as for files of other
+  /// users that this one may not write.
   [[nodiscard]] virtual std::optional<Residency> residency() = 0;
   /// Returns the offset of the first hole or unwritten range, which is read without the device; nothing if there is
-  /// none or the system does not tell.
+  /// none or the system does not tell. Ask after make_cold(): what a reserved file has in the page cache counts as
+  /// written there, even if it is only zeros that were read.
   [[nodiscard]] virtual std::optional<std::uint64_t> first_hole() = 0;
   [[nodiscard]] virtual FilePlace place() const = 0;
 };
@@ -103,17 +109,20 @@ class Files : NonCopyable {
  public:
   virtual ~Files() = default;
 
-  /// Opens a file for reading; it is never written. Throws FileError.
+  /// Opens a file or a block device for reading; it is never written. Throws FileError, for FileRoute::direct also if
+  /// the file system does not support it or is in memory.
   [[nodiscard]] virtual std::unique_ptr<DataFile> open(const std::string& path, FileRoute way) = 0;
   /// Makes a file of `size` bytes in `folder` for reading and writing, without a name or with one that is removed at
-  /// once: nothing remains of it, however the program ends. Its space is reserved. Throws FileError, also if the space
-  /// does not suffice.
+  /// once: nothing remains of it, however the program ends. Its space is reserved where the file system can, and is
+  /// read as zeros, without the device, until it is written. Throws FileError, also if less than 5 % of `size` (at
+  /// least 64 MiB) would remain free.
   [[nodiscard]] virtual std::unique_ptr<DataFile> make_temporary(const std::string& folder, std::uint64_t size) = 0;
-  /// Opens the file of another object once more, with another way, for reading or writing as the other. Throws
-  /// FileError, for FileRoute::direct also if the file system does not support it.
+  /// Opens the file of another object of this host once more, with another way, for reading or writing as the other.
+  /// Throws FileError as open() does.
   [[nodiscard]] virtual std::unique_ptr<DataFile> reopen(const DataFile& file, FileRoute way) = 0;
   /// Whether `path` is a folder. Throws FileError if it does not exist.
   [[nodiscard]] virtual bool is_folder(const std::string& path) = 0;
+  /// Returns facts about a file or a folder. Throws FileError if it does not exist.
   [[nodiscard]] virtual FilePlace place_of(const std::string& path) = 0;
   /// Bytes that this process has made the system read from devices so far; nothing if the system does not tell.
   [[nodiscard]] virtual std::optional<std::uint64_t> bytes_from_device() = 0;

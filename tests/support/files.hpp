@@ -12,11 +12,11 @@
 
 namespace xferbench::test {
 
-/// A new folder in the temporary directory. The destructor removes it with its content.
+/// A new folder in the temporary directory, or in another one. The destructor removes it with its content.
 class TemporaryFolder {
  public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "xferbench-test-XXXXXX").string();
+  explicit TemporaryFolder(const std::filesystem::path& parent = std::filesystem::temp_directory_path()) {
+    std::string name = (parent / "xferbench-test-XXXXXX").string();
     if (mkdtemp(name.data()) == nullptr) throw std::system_error(errno, std::generic_category(), name);
     path_ = name;
   }

@@ -1,0 +1,13 @@
+// Facts about the place of a file: its file system, the device below and its queue, from the system's calls, /proc and
+// /sys.
+#pragma once
+
+#include "device/file.hpp"
+#include "device/system_calls.hpp"
+
+namespace xferbench {
+
+/// What is unknown stays empty. The file may be a folder or a block device, and may be opened by O_PATH.
+FilePlace place_of_open_file(SystemCalls& calls, int file);
+
+}  // namespace xferbench
