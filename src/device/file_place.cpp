@@ -158,8 +158,7 @@ bool is_virtual_machine() {
 
 FilePlace place_of_open_file(SystemCalls& calls, int file) {
   FilePlace place;
-  static const bool virtual_machine = is_virtual_machine();
-  place.virtual_machine = virtual_machine;
+  place.virtual_machine = is_virtual_machine();
   struct stat facts {};
   if (calls.fstat(file, facts) != 0) return place;
   const std::optional<Mount> mount = mount_of(file, facts.st_dev);

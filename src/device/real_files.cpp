@@ -427,7 +427,7 @@ class RealFiles final : public Files {
                         place.file_system, name, kThroughCache));
       }
       const int number = calls_.open(path.c_str(), access | O_DIRECT);
-      if (number < 0) fail_at("open for direct reads", name, errno, errno == EINVAL ? kThroughCache : "");
+      if (number < 0) fail_at("read directly from", name, errno, errno == EINVAL ? kThroughCache : "");
       again.file = std::make_shared<Descriptor>(number);
       again.direct = required_alignment(calls_, number, name);
       try_direct_read(calls_, number, *again.direct, name);
