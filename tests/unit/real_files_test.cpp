@@ -248,6 +248,7 @@ TEST(Mappings, LeaveOtherSignalsToTheHandlerThatWasThere) {
     std::signal(SIGBUS, handler);
     put(folder / "data", 8'192);
     const auto mapping = make_real_files()->open(folder / "data", FileRoute::cached)->map();
+    static_cast<void>(make_real_files()->open(folder / "data", FileRoute::cached)->map());  // at the next one's address
     const int file = open((folder / "data").c_str(), O_RDONLY);
     const void* other = mmap(nullptr, 8'192, PROT_READ, MAP_SHARED, file, 0);
     fs::resize_file(folder / "data", 0);
