@@ -77,6 +77,12 @@ class RealMapping final : public FileMapping {
 
   [[nodiscard]] std::span<const std::byte> bytes() const override { return mapped_.all(); }
 
+  /// Pages that could not be read are found by require_intact() after the reads.
+  void populate(std::size_t offset, std::size_t bytes) override {
+    const std::size_t begin = round_down(offset, page_bytes());
+    static_cast<void>(calls_.populate(mapped_.all().data() + begin, offset + bytes - begin));
+  }
+
   void require_intact() const override {
     struct stat facts {};
     if (calls_.fstat(file_->number(), facts) != 0) fail_at("check the size of", name_, errno);
@@ -104,6 +110,7 @@ class RealMapping final : public FileMapping {
 /// A file without bytes cannot be mapped.
 struct EmptyMapping final : FileMapping {
   [[nodiscard]] std::span<const std::byte> bytes() const override { return {}; }
+  void populate(std::size_t, std::size_t) override {}
   void require_intact() const override {}
 };
 

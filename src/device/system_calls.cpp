@@ -57,6 +57,11 @@ int SystemCalls::drop_pages(int file) {
   });
 }
 
+int SystemCalls::populate(std::byte* mapped, std::size_t bytes) {
+  constexpr int kPopulateRead = 22;  // MADV_POPULATE_READ, which older headers lack
+  return made("madvise", ::madvise, static_cast<void*>(mapped), bytes, kPopulateRead);
+}
+
 void* SystemCalls::mmap(std::size_t bytes, int file, off_t offset) {
   std::size_t none = 0;
   return permitted("mmap", none) ? ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, file, offset) : MAP_FAILED;

@@ -55,6 +55,8 @@ class SystemCalls : NonCopyable {
   int drop_pages(int file);
   /// Maps `bytes` from `offset` on for reading, shared.
   void* mmap(std::size_t bytes, int file, off_t offset);
+  /// Maps the pages of a range of a mapping (madvise, Linux 5.14).
+  int populate(std::byte* mapped, std::size_t bytes);
   /// The whole file's pages (cachestat, Linux 6.5).
   int cachestat(int file, CachedPages& pages);
   /// What statx tells of direct transfers (Linux 6.1); ENOSYS if it does not tell.
