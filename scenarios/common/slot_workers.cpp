@@ -1,5 +1,6 @@
 #include "scenarios/common/slot_workers.hpp"
 
+#include <algorithm>
 #include <exception>
 
 namespace xferbench {
@@ -43,23 +44,25 @@ WorkerStreams::WorkerStreams(Device& device, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) streams_.push_back(device.make_stream(StreamKind::nonblocking));
 }
 
+Copy copy_of(const SlotPlan& plan, std::byte* slot, const model::Chunk& chunk) {
+  std::byte* const there = plan.on_gpu + chunk.first;
+  return plan.direction == Direction::h2d ? Copy{there, slot, chunk.count, Direction::h2d}
+                                          : Copy{slot, there, chunk.count, Direction::d2h};
+}
+
 namespace {
 
 /// What the slots of all threads share.
 struct SlotGear {
-  SlotGear(Device& device, const SlotPlan& plan, const SlotFiller& fills)
+  SlotGear(Device& device, const SlotPlan& made, const SlotFiller& fills)
       : host(device.host()),
         filler(fills),
-        direction(plan.direction),
-        on_gpu(plan.on_gpu),
-        watch_first(plan.watch_first),
-        streams(device, plan.one_stream ? 1 : plan.threads) {}
+        plan(made),
+        streams(device, plan.crew == SlotCrew::one_stream ? 1 : plan.threads) {}
 
   HostRuntime& host;
   const SlotFiller& filler;
-  Direction direction;
-  std::byte* on_gpu;
-  bool watch_first;
+  const SlotPlan plan;
   WorkerStreams streams;
   std::vector<HostBuffer> rings;                 // one per thread
   std::atomic<const EventView*> first{nullptr};  // after the first copy of the pass
@@ -67,10 +70,10 @@ struct SlotGear {
 
   void note_sent(const EventView& copied) {
     const EventView* none = nullptr;
-    if (watch_first) first.compare_exchange_strong(none, &copied);
+    if (plan.watch_first) first.compare_exchange_strong(none, &copied);
   }
   void look_for_first() {
-    if (!watch_first || first_arrival != 0) return;
+    if (!plan.watch_first || first_arrival != 0) return;
     const EventView* const copied = first;
     double none = 0;
     if (copied != nullptr && copied->finished()) first_arrival.compare_exchange_strong(none, host.now());
@@ -80,28 +83,30 @@ struct SlotGear {
 /// A slot that one thread uses.
 class Slot {
  public:
-  Slot(Device& device, SlotGear& gear, StreamView stream, std::byte* data)
-      : gear_(gear), stream_(stream), data_(data), copied_(device.make_event(EventKind::ordering)) {}
+  Slot(Device& device, SlotGear& gear, std::size_t thread, std::byte* data)
+      : gear_(gear),
+        thread_(thread),
+        stream_(gear.streams.of(thread)),
+        data_(data),
+        copied_(device.make_event(EventKind::ordering)) {}
 
   void send(const model::Chunk& chunk) {
     chunk_ = chunk;
-    if (gear_.direction == Direction::h2d) move();
-    if (gear_.on_gpu == nullptr) return;
+    if (gear_.plan.direction == Direction::h2d) move();
+    if (gear_.plan.on_gpu == nullptr) return;
     gear_.look_for_first();
-    std::byte* const there = gear_.on_gpu + chunk.first;
-    stream_.copy(gear_.direction == Direction::h2d ? Copy{there, data_, chunk.count, Direction::h2d}
-                                                   : Copy{data_, there, chunk.count, Direction::d2h});
+    stream_.copy(copy_of(gear_.plan, data_, chunk));
     stream_.record(copied_);
     gear_.note_sent(copied_);
   }
   void receive() {
-    if (gear_.on_gpu != nullptr) {
+    if (gear_.plan.on_gpu != nullptr) {
       const double begun = gear_.host.now();
       copied_.synchronize();
       waiting_ += gear_.host.now() - begun;
       gear_.look_for_first();
     }
-    if (gear_.direction == Direction::d2h) move();
+    if (gear_.plan.direction == Direction::d2h) move();
   }
 
   [[nodiscard]] double moving() const { return moving_; }
@@ -111,11 +116,12 @@ class Slot {
  private:
   void move() {
     const double begun = gear_.host.now();
-    gear_.filler.move(data_, chunk_);
+    gear_.filler.move(thread_, data_, chunk_);
     moving_ += gear_.host.now() - begun;
   }
 
   SlotGear& gear_;
+  std::size_t thread_;
   StreamView stream_;
   std::byte* data_;
   Event copied_;  // recorded when the copy engine has read or written the slot
@@ -164,7 +170,7 @@ class SlotWorkers final : public IndependentWorkers<Slot> {
     const HostBuffer& ring = gear.rings.emplace_back(device.allocate_host(plan.slot_bytes * plan.slots, plan.memory));
     std::vector<Slot> slots;
     for (std::size_t i = 0; i < plan.slots; ++i) {
-      slots.emplace_back(device, gear, gear.streams.of(thread), ring.data + i * plan.slot_bytes);
+      slots.emplace_back(device, gear, thread, ring.data + i * plan.slot_bytes);
     }
     return slots;
   }
@@ -174,9 +180,181 @@ class SlotWorkers final : public IndependentWorkers<Slot> {
   std::vector<double> cpu_;  // seconds of each thread in the last pass
 };
 
+/// Worker pool in which all threads fill or empty the same slot at once, each its own part, one slot after another. Few
+/// slots are enough, chunks can be long, and the first chunk is ready sooner than with one thread per chunk.
+///
+/// The thread that finishes the last part of a chunk submits the copy of that chunk. Only the thread that called
+/// transfer_payload() waits for copies. It has one channel to each thread, through which it tells the thread which
+/// chunk comes next, so threads do not contend for a lock.
+class SharedRingWorkers final : public WorkerPool {
+ public:
+  SharedRingWorkers(Device& device, const SlotPlan& plan, const SlotFiller& filler);
+
+  void transfer_payload() override;
+  [[nodiscard]] WorkTimes times() const override;
+
+ private:
+  static constexpr std::uint64_t kEnd = ~std::uint64_t{0};
+
+  struct Stage {
+    model::Chunk chunk{};
+    std::atomic<std::size_t> parts_left{0};
+    bool submitted = false;  // used only by the thread that waits for copies
+  };
+
+  [[nodiscard]] bool to_device() const { return plan_.direction == Direction::h2d; }
+  [[nodiscard]] std::size_t slot_of(std::size_t number) const { return number % copied_.size(); }
+  [[nodiscard]] std::byte* data_of(std::size_t number) const { return ring_.data + slot_of(number) * plan_.slot_bytes; }
+  /// Waits for the copies in order. After each copy, offers a chunk to the threads: for H2D the next chunk, which goes
+  /// into the free slot; for D2H the chunk that has arrived.
+  void follow_copies();
+  /// Waits until the copy of chunk `number` has been submitted. Returns false if a thread has failed.
+  [[nodiscard]] bool await_submission(std::size_t number);
+  void offer(std::size_t number);
+  void stop_workers();
+
+  // Called by the worker threads.
+  void work(std::size_t thread);
+  void move_part(std::size_t thread, std::size_t number);
+  /// Called after the last part of chunk `number` has been moved. Submits the copy of that chunk (H2D), or of the next
+  /// chunk that uses its slot (D2H).
+  void end(std::size_t number);
+  void submit(std::size_t number);
+
+  HostRuntime& host_;
+  const SlotFiller& filler_;
+  const SlotPlan plan_;
+  HostBuffer ring_;
+  Stream stream_;
+  std::vector<Event> copied_;                      // per slot: recorded when the copy engine is done with the slot
+  std::vector<Stage> stages_;                      // progress of each chunk
+  std::unique_ptr<Channel> submitted_;             // numbers of chunks whose copies have been submitted
+  std::vector<std::unique_ptr<Channel>> offered_;  // per thread: numbers of the chunks to move, in order
+  std::vector<WorkTimes> of_thread_;               // in the last pass
+  double waiting_ = 0;                             // seconds of the thread that waits for copies
+  double arrived_ = 0;                             // host's clock
+  WorkerThreads threads_;                          // last member: its threads use all other members
+};
+
+SharedRingWorkers::SharedRingWorkers(Device& device, const SlotPlan& plan, const SlotFiller& filler)
+    : host_(device.host()),
+      filler_(filler),
+      plan_(plan),
+      ring_(device.allocate_host(plan.slot_bytes * plan.slots, plan.memory)),
+      stream_(device.make_stream(StreamKind::nonblocking)),
+      stages_(plan.chunks.size()),
+      submitted_(host_.make_channel()),
+      of_thread_(plan.threads),
+      threads_(host_, plan.threads, plan.idle) {
+  for (std::size_t i = 0; i < plan.slots; ++i) copied_.push_back(device.make_event(EventKind::ordering));
+  for (std::size_t i = 0; i < plan.threads; ++i) offered_.push_back(host_.make_channel());
+  for (std::size_t i = 0; i < stages_.size(); ++i) stages_[i].chunk = plan.chunks[i];
+}
+
+WorkTimes SharedRingWorkers::times() const {
+  WorkTimes all{.waiting = waiting_, .arrived = arrived_};
+  for (const WorkTimes& one : of_thread_) {
+    all.moving += one.moving;
+    all.cpu += one.cpu;
+  }
+  return all;
+}
+
+void SharedRingWorkers::transfer_payload() {
+  waiting_ = arrived_ = 0;
+  for (Stage& stage : stages_) {
+    stage.parts_left = threads_.count();
+    stage.submitted = false;
+  }
+  // At the start of a pass all slots are free, because every pass ends after all chunks have arrived.
+  for (std::size_t i = 0; i < std::min(copied_.size(), stages_.size()); ++i) to_device() ? offer(i) : submit(i);
+  threads_.start([this](std::size_t thread) { work(thread); });
+  try {
+    follow_copies();
+  } catch (...) {
+    stop_workers();
+    threads_.finish();
+    throw;
+  }
+  threads_.finish();
+}
+
+void SharedRingWorkers::follow_copies() {
+  for (std::size_t number = 0; number < stages_.size(); ++number) {
+    if (!await_submission(number)) return stop_workers();
+    const double begun = host_.now();
+    if (plan_.on_gpu != nullptr) copied_[slot_of(number)].synchronize();
+    const double now = host_.now();
+    waiting_ += now - begun;
+    if (number == 0) arrived_ = now;
+    const std::size_t next = to_device() ? number + copied_.size() : number;
+    if (next < stages_.size()) offer(next);
+  }
+}
+
+bool SharedRingWorkers::await_submission(std::size_t number) {
+  while (!stages_[number].submitted) {
+    const auto other = submitted_->take();  // chunk numbers may arrive out of order
+    if (!other || *other == kEnd) return false;
+    stages_[*other].submitted = true;
+  }
+  return true;
+}
+
+void SharedRingWorkers::offer(std::size_t number) {
+  for (const auto& channel : offered_) channel->post(number);
+}
+
+void SharedRingWorkers::stop_workers() { offer(kEnd); }
+
+void SharedRingWorkers::work(std::size_t thread) {
+  const double cpu = host_.cpu_now();
+  of_thread_[thread] = {};
+  try {
+    for (std::size_t i = 0; i < stages_.size(); ++i) {
+      const auto number = offered_[thread]->take();
+      if (!number || *number == kEnd) break;
+      move_part(thread, *number);
+      if (stages_[*number].parts_left.fetch_sub(1, std::memory_order_acq_rel) == 1) end(*number);
+    }
+  } catch (...) {
+    submitted_->post(kEnd);  // transfer_payload() must not wait for copies that this thread would have submitted
+    throw;
+  }
+  of_thread_[thread].cpu = host_.cpu_now() - cpu;
+}
+
+void SharedRingWorkers::move_part(std::size_t thread, std::size_t number) {
+  constexpr std::size_t kPage = 4096;
+  const model::Chunk& chunk = stages_[number].chunk;
+  // A thread always moves the same part of a slot, so that this part stays in the caches of the thread's core.
+  const std::size_t share = (chunk.count + threads_.count() - 1) / threads_.count();
+  const std::size_t length = (share + kPage - 1) / kPage * kPage;
+  const std::size_t begin = thread * length;
+  if (begin >= chunk.count) return;
+  const double begun = host_.now();
+  filler_.move(thread, data_of(number) + begin, {chunk.first + begin, std::min(length, chunk.count - begin)});
+  of_thread_[thread].moving += host_.now() - begun;
+}
+
+void SharedRingWorkers::end(std::size_t number) {
+  if (to_device()) return submit(number);
+  const std::size_t next = number + copied_.size();  // next chunk that uses the same slot
+  if (next < stages_.size()) submit(next);
+}
+
+void SharedRingWorkers::submit(std::size_t number) {
+  if (plan_.on_gpu != nullptr) {
+    stream_.copy(copy_of(plan_, data_of(number), stages_[number].chunk));
+    stream_.record(copied_[slot_of(number)]);
+  }
+  submitted_->post(number);
+}
+
 }  // namespace
 
 std::unique_ptr<WorkerPool> make_slot_workers(Device& device, const SlotPlan& plan, const SlotFiller& filler) {
+  if (plan.crew == SlotCrew::together) return std::make_unique<SharedRingWorkers>(device, plan, filler);
   auto gear = std::make_shared<SlotGear>(device, plan, filler);
   return std::make_unique<SlotWorkers>(device, plan, std::move(gear));
 }

@@ -2,11 +2,13 @@
 // the copy engine reads or writes another. Scenarios staging and storage use them; they say how a slot is filled.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -35,13 +37,25 @@ class WorkerPool : NonCopyable {
   [[nodiscard]] virtual WorkTimes times() const { return {}; }
 };
 
+/// How the threads share slots and streams.
+enum class SlotCrew {
+  apart,       ///< each thread has its own slots and stream
+  one_stream,  ///< each thread has its own slots; all copies are in one stream
+  together,    ///< all threads fill or empty one slot at a time; all copies are in one stream
+};
+inline constexpr std::array<std::string_view, 3> kSlotCrews{"apart", "one-stream", "together"};
+
+/// Whether threads sleep or poll while they wait for the next payload, indexed by Worker::Idle.
+inline constexpr std::array<std::string_view, 2> kWorkerIdle{"sleep", "poll"};
+
 /// The host's side of a slot.
 class SlotFiller : NonCopyable {
  public:
   virtual ~SlotFiller() = default;
   /// Fills a slot with a part of the payload (H2D) or writes it from the slot to its place (D2H), on the calling
-  /// thread. `slot`: address in the slot of the part's first byte; offset and length of `part` are in bytes.
-  virtual void move(std::byte* slot, const model::Chunk& part) const = 0;
+  /// thread, which is number `thread` of the pool. `slot`: address in the slot of the part's first byte; offset and
+  /// length of `part` are in bytes.
+  virtual void move(std::size_t thread, std::byte* slot, const model::Chunk& part) const = 0;
 };
 
 struct SlotPlan {
@@ -49,16 +63,19 @@ struct SlotPlan {
   std::byte* on_gpu = nullptr;         ///< place of the payload; null: slots are filled, but cross no link
   std::vector<model::Chunk> chunks{};  ///< offsets and lengths in bytes
   std::size_t threads = 1;
-  std::size_t slots = 1;       ///< slots of each thread
+  std::size_t slots = 1;       ///< slots of each thread; with SlotCrew::together of all
   std::size_t slot_bytes = 0;  ///< bytes of the largest chunk
   HostMemory memory = HostMemory::pinned;
-  bool one_stream = false;   ///< one stream for the copies of all threads, instead of one for each
-  bool watch_first = false;  ///< whether threads look between chunks whether the first has arrived (WorkTimes::arrived)
+  SlotCrew crew = SlotCrew::apart;
   Worker::Idle idle = Worker::Idle::sleep;
+  bool watch_first = false;  ///< whether threads look between chunks whether the first has arrived (WorkTimes::arrived)
 };
 
 /// Makes the threads. `filler` must outlive them.
 std::unique_ptr<WorkerPool> make_slot_workers(Device& device, const SlotPlan& plan, const SlotFiller& filler);
+
+/// For the copy of one chunk between a slot and its place on the GPU.
+[[nodiscard]] Copy copy_of(const SlotPlan& plan, std::byte* slot, const model::Chunk& chunk);
 
 /// The list of a pass's chunks, from which each free thread takes the next one.
 class ChunkQueue {

@@ -38,11 +38,11 @@ StagingCase staging_case(const Case& c) {
           .threads = c.count_or("threads", 0),
           .slot = c.count_or("slot", 0),
           .slots = c.count_or("slots", 0),
-          .crew = first_unless_given<StagingWorkers>(c, "crew", kStagingWorkers),
+          .crew = first_unless_given<SlotCrew>(c, "crew", kSlotCrews),
           .sizes = first_unless_given<ChunkSizes>(c, "chunk-sizes", kChunkSizes),
           .stores = first_unless_given<StagingStores>(c, "stores", kStagingStores),
           .slot_memory = host_memory(c.has("slot-memory") ? c.word("slot-memory") : kSlotMemory.front()),
-          .idle = first_unless_given<Worker::Idle>(c, "idle", kStagingIdle)};
+          .idle = first_unless_given<Worker::Idle>(c, "idle", kWorkerIdle)};
 }
 
 std::size_t StagingCase::chunk_bytes() const {
@@ -73,7 +73,7 @@ std::string StagingCase::describe_method() const {
   const bool pins = method == StagingMethod::register_chunks;
   std::string text = fmt::format("{} threads{}, {} {} of {}", threads, pins ? " that pin" : "", slots,
                                  pins ? "chunks" : "slots", format_size(chunk_bytes()));
-  if (crew != StagingWorkers::apart) text += works_together() ? " together" : " in one stream";
+  if (crew != SlotCrew::apart) text += works_together() ? " together" : " in one stream";
   if (sizes != ChunkSizes::equal) text += fmt::format(", {}", kChunkSizes[static_cast<std::size_t>(sizes)]);
   if (slot_memory != HostMemory::pinned) text += fmt::format(", {}", to_text(slot_memory));
   if (stores == StagingStores::streaming) text += ", streaming stores";
@@ -103,7 +103,7 @@ std::vector<Axis> staging_axes() {
                .defaults = "3",
                .help = "slots per thread, with --crew together in all; register-chunks: chunks pinned at once",
                .max = 1024}),
-      of_slots(choice_axis("crew", words(kStagingWorkers),
+      of_slots(choice_axis("crew", words(kSlotCrews),
                            {.help = "apart: slots and a stream for each thread; one-stream: one stream for all; "
                                     "together: all threads fill one slot after the other; default: apart"})),
       of_crew(choice_axis("chunk-sizes", words(kChunkSizes),
@@ -115,7 +115,7 @@ std::vector<Axis> staging_axes() {
                "how threads write: through the CPU's caches (cached) or around them (streaming); default: cached"})),
       of_slots(choice_axis("slot-memory", words(kSlotMemory),
                            {.help = "kind of host memory of the slots; write-combined: h2d only; default: pinned"})),
-      of_crew(choice_axis("idle", words(kStagingIdle),
+      of_crew(choice_axis("idle", words(kWorkerIdle),
                           {.help = "what threads do between payloads: sleep after 2 ms, or poll, each on its own core, "
                                    "which saves the wake-up; default: sleep"})),
   };

@@ -15,6 +15,7 @@
 #include "measure/worker.hpp"
 #include "model/partition.hpp"
 #include "run/scenario.hpp"
+#include "scenarios/common/slot_workers.hpp"
 
 namespace xferbench {
 
@@ -26,14 +27,6 @@ enum class StagingMethod {
 };
 inline constexpr std::array<std::string_view, 4> kStagingMethods{"direct", "register", "threads", "register-chunks"};
 
-/// How the threads share slots and streams.
-enum class StagingWorkers {
-  apart,       ///< each thread has its own slots and stream
-  one_stream,  ///< each thread has its own slots; all copies are in one stream
-  together,    ///< all threads fill or empty one slot at a time; all copies are in one stream
-};
-inline constexpr std::array<std::string_view, 3> kStagingWorkers{"apart", "one-stream", "together"};
-
 /// How chunk sizes change over the payload: equal, small at its start, small at its end, small at both ends.
 enum class ChunkSizes { equal, growing, shrinking, tapered };
 inline constexpr std::array<std::string_view, 4> kChunkSizes{"equal", "growing", "shrinking", "tapered"};
@@ -41,9 +34,6 @@ inline constexpr std::array<std::string_view, 4> kChunkSizes{"equal", "growing",
 /// How threads write to memory: normal stores, or non-temporal stores that bypass the caches.
 enum class StagingStores { cached, streaming };
 inline constexpr std::array<std::string_view, 2> kStagingStores{"cached", "streaming"};
-
-/// Whether threads sleep or poll while they wait for the next payload, indexed by Worker::Idle.
-inline constexpr std::array<std::string_view, 2> kStagingIdle{"sleep", "poll"};
 
 inline constexpr std::array<std::string_view, 3> kSlotMemory{"pinned", "write-combined", "registered-huge"};
 inline constexpr std::array<std::string_view, 3> kStagingPages{"pageable", "pageable-small", "pageable-huge"};
@@ -64,8 +54,8 @@ struct StagingCase {
   // case lacks the axis, the member keeps its default.
   std::size_t threads = 0;
   std::size_t slot = 0;   ///< requested bytes of a slot
-  std::size_t slots = 0;  ///< slots of each thread or, with StagingWorkers::together, of all threads
-  StagingWorkers crew = StagingWorkers::apart;
+  std::size_t slots = 0;  ///< slots of each thread or, with SlotCrew::together, of all threads
+  SlotCrew crew = SlotCrew::apart;
   ChunkSizes sizes = ChunkSizes::equal;
   StagingStores stores = StagingStores::cached;
   HostMemory slot_memory = HostMemory::pinned;
@@ -74,7 +64,7 @@ struct StagingCase {
   [[nodiscard]] bool has_workers() const {
     return method == StagingMethod::threads || method == StagingMethod::register_chunks;
   }
-  [[nodiscard]] bool works_together() const { return crew == StagingWorkers::together; }
+  [[nodiscard]] bool works_together() const { return crew == SlotCrew::together; }
   /// Returns the number of chunks that threads fill or empty at the same time.
   [[nodiscard]] std::size_t abreast() const { return works_together() ? 1 : threads; }
   /// Returns the bytes of a chunk: the size of a slot, or less if the payload is too small to give every thread two

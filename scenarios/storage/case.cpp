@@ -42,12 +42,15 @@ StorageCase storage_case(const Case& c) {
           .request = c.count_or("request", 0),
           .threads = c.count_or("threads", 0),
           .slots = c.count_or("slots", 0),
-          .slot_memory = host_memory(c.has("slot-memory") ? c.word("slot-memory") : kStorageSlots.front())};
+          .slot_memory = host_memory(c.has("slot-memory") ? c.word("slot-memory") : kStorageSlots.front()),
+          .crew = c.has("crew") ? c.one_of<SlotCrew>("crew", kSlotCrews) : SlotCrew::one_stream,
+          .idle = c.has("idle") ? c.one_of<Worker::Idle>("idle", kWorkerIdle) : Worker::Idle::sleep};
 }
 
 std::size_t StorageCase::chunk_bytes() const {
   constexpr std::size_t kLeast = 64 * KiB;
-  const std::size_t share = size / std::max<std::size_t>(threads, 1);
+  const std::size_t parts = crew == SlotCrew::together ? 8 : std::max<std::size_t>(threads, 1);
+  const std::size_t share = size / parts;
   return std::min(request, std::max(kLeast, (share + kBlock - 1) / kBlock * kBlock));
 }
 
@@ -80,9 +83,16 @@ std::vector<Axis> storage_axes() {
                                       .help = "bytes of a read and of a slot, a multiple of 4 KiB",
                                       .min = kBlock,
                                       .max = 1 * GiB})),
-      of_slots({.name = "slots", .defaults = "3", .help = "slots of each thread", .max = 1024}),
+      of_slots(
+          {.name = "slots", .defaults = "3", .help = "slots of each thread, with --crew together in all", .max = 1024}),
       of_slots(choice_axis("slot-memory", words(kStorageSlots),
                            {.defaults = "pinned", .help = "kind of host memory of the slots"})),
+      of_slots(choice_axis("crew", words(kSlotCrews),
+                           {.help = "one-stream: slots for each thread, one stream for all; apart: a stream for each; "
+                                    "together: all threads fill one slot after the other; default: one-stream"})),
+      of_slots(choice_axis("idle", words(kWorkerIdle),
+                           {.help = "what threads do between passes: sleep, or poll, each on its own core; default: "
+                                    "sleep"})),
   };
 }
 

@@ -14,6 +14,7 @@
 #include "device/types.hpp"
 #include "model/partition.hpp"
 #include "run/scenario.hpp"
+#include "scenarios/common/slot_workers.hpp"
 
 namespace xferbench {
 
@@ -40,8 +41,10 @@ struct StorageCase {
   StorageWay way = StorageWay::read;
   std::size_t request = 0;  ///< bytes of a read and of a slot; 0: the way reads all at once
   std::size_t threads = 0;  ///< 0: the way has no threads of its own
-  std::size_t slots = 0;    ///< of each thread
+  std::size_t slots = 0;    ///< of each thread; with SlotCrew::together of all
   HostMemory slot_memory = HostMemory::pinned;
+  SlotCrew crew = SlotCrew::one_stream;
+  Worker::Idle idle = Worker::Idle::sleep;
 
   [[nodiscard]] bool has_slots() const { return threads > 0; }
   [[nodiscard]] bool is_direct() const { return way == StorageWay::direct; }

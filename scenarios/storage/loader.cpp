@@ -16,7 +16,7 @@ class ReadInTurn final : public FileLoader {
  public:
   ReadInTurn(Device& device, StoredFile& file, const StorageCase& c, std::byte* on_gpu)
       : device_(device),
-        file_(file.by(FileRoute::cached)),
+        file_(file.cached()),
         chunks_(c.chunks()),
         on_gpu_(on_gpu),
         buffer_(device.allocate_host(c.chunk_bytes(), HostMemory::pageable)) {}
@@ -52,11 +52,16 @@ class ReadInTurn final : public FileLoader {
 /// Fills slots by reads of a file.
 class ReadFiller final : public SlotFiller {
  public:
-  explicit ReadFiller(DataFile& file) : file_(file) {}
-  void move(std::byte* slot, const model::Chunk& part) const override { file_.read_at({slot, part.count}, part.first); }
+  /// Each thread has the file open by itself, as the system keeps account of what to read ahead for each open file.
+  ReadFiller(StoredFile& file, FileRoute route, std::size_t threads) {
+    for (std::size_t i = 0; i < threads; ++i) files_.push_back(file.open_again(route));
+  }
+  void move(std::size_t thread, std::byte* slot, const model::Chunk& part) const override {
+    files_[thread]->read_at({slot, part.count}, part.first);
+  }
 
  private:
-  DataFile& file_;
+  std::vector<std::unique_ptr<DataFile>> files_;
 };
 
 /// Fills slots from a mapping of a file.
@@ -64,7 +69,7 @@ class MappingFiller final : public SlotFiller {
  public:
   explicit MappingFiller(HostRuntime& host) : host_(host) {}
   void use(FileMapping* mapping) { mapping_ = mapping; }
-  void move(std::byte* slot, const model::Chunk& part) const override {
+  void move(std::size_t /*thread*/, std::byte* slot, const model::Chunk& part) const override {
     mapping_->populate(part.first, part.count);
     host_.work({.bytes_copied = part.count},
                [&] { std::memcpy(slot, mapping_->bytes().data() + part.first, part.count); });
@@ -82,7 +87,8 @@ SlotPlan plan_of(const StorageCase& c, std::byte* on_gpu) {
           .slots = c.slots,
           .slot_bytes = c.chunk_bytes(),
           .memory = c.slot_memory,
-          .one_stream = true,
+          .crew = c.crew,
+          .idle = c.idle,
           .watch_first = true};
 }
 
@@ -90,7 +96,7 @@ SlotPlan plan_of(const StorageCase& c, std::byte* on_gpu) {
 class ReadingThreads final : public FileLoader {
  public:
   ReadingThreads(Device& device, StoredFile& file, const StorageCase& c, std::byte* on_gpu)
-      : filler_(file.by(c.is_direct() ? FileRoute::direct : FileRoute::cached)),
+      : filler_(file, c.is_direct() ? FileRoute::direct : FileRoute::cached, c.threads),
         workers_(make_slot_workers(device, plan_of(c, on_gpu), filler_)) {}
 
   void load() override { workers_->transfer_payload(); }
@@ -105,7 +111,7 @@ class ReadingThreads final : public FileLoader {
 class MappedThreads final : public FileLoader {
  public:
   MappedThreads(Device& device, StoredFile& file, const StorageCase& c, std::byte* on_gpu)
-      : file_(file.by(FileRoute::cached)),
+      : file_(file.cached()),
         filler_(device.host()),
         workers_(make_slot_workers(device, plan_of(c, on_gpu), filler_)) {}
 
@@ -128,7 +134,7 @@ class WholeMapping final : public FileLoader {
  public:
   WholeMapping(Device& device, StoredFile& file, const StorageCase& c, std::byte* on_gpu)
       : device_(device),
-        file_(file.by(FileRoute::cached)),
+        file_(file.cached()),
         size_(c.size),
         locked_(c.way == StorageWay::mmap_register),
         on_gpu_(on_gpu),

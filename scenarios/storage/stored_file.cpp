@@ -53,12 +53,6 @@ void StoredFile::fill() {
   cached_->sync();
 }
 
-DataFile& StoredFile::by(FileRoute route) {
-  if (route == FileRoute::cached) return *cached_;
-  if (!direct_) direct_ = files_.reopen(*cached_, FileRoute::direct);
-  return *direct_;
-}
-
 void StoredFile::prepare(CacheState state) {
   if (state == CacheState::cold) return cached_->make_cold();
   constexpr double kAll = 0.999;

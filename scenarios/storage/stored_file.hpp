@@ -23,8 +23,10 @@ class StoredFile : NonCopyable {
   /// Bytes to load, from the beginning of the file.
   [[nodiscard]] std::uint64_t size() const { return size_; }
   [[nodiscard]] FilePlace place() const { return cached_->place(); }
-  /// The file by this route. Throws FileError if the file system does not have it.
-  [[nodiscard]] DataFile& by(FileRoute route);
+  /// The file through the page cache.
+  [[nodiscard]] DataFile& cached() { return *cached_; }
+  /// Opens the file once more. Throws FileError if the file system does not have the route.
+  [[nodiscard]] std::unique_ptr<DataFile> open_again(FileRoute route) { return files_.reopen(*cached_, route); }
 
   /// Brings the page cache into this state, untimed.
   void prepare(CacheState state);
@@ -42,7 +44,6 @@ class StoredFile : NonCopyable {
   std::uint64_t size_;
   bool own_;
   std::unique_ptr<DataFile> cached_;
-  std::unique_ptr<DataFile> direct_;  // opened when it is first needed
 };
 
 }  // namespace xferbench

@@ -29,8 +29,8 @@ StorageCase fastest_reader(const StorageCase& c, const FilePlace& place) {
 }
 
 std::uint64_t slot_bytes_of(const StorageCase& c) {
-  return static_cast<std::uint64_t>(std::max<std::size_t>(c.threads, 1)) * std::max<std::size_t>(c.slots, 1) *
-         c.chunk_bytes();
+  const std::uint64_t crews = c.crew == SlotCrew::together ? 1 : std::max<std::size_t>(c.threads, 1);
+  return crews * std::max<std::size_t>(c.slots, 1) * c.chunk_bytes();
 }
 
 std::shared_ptr<StoredFile> shared_file(const StorageCase& c, const RunContext& bench) {
