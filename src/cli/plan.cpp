@@ -85,10 +85,11 @@ class Product {
 
   /// Returns whether the axis has no effect in this case, because the axis that it needs (Axis::only_with_axis) is
   /// missing or has another value than required.
-  static bool is_idle(const Axis& axis, const Case& so_far) {
+  [[nodiscard]] bool is_idle(const Axis& axis, const Case& so_far) const {
     if (axis.only_with_axis.empty()) return false;
     const Case::Param* other = so_far.find(axis.only_with_axis);
-    if (other == nullptr || axis.only_with_values.empty()) return other == nullptr;
+    if (other == nullptr) return true;
+    if (axis.only_with_values.empty()) return !given(axis.only_with_axis);
     return std::ranges::find(axis.only_with_values, to_text(other->value, other->kind)) == axis.only_with_values.end();
   }
 
@@ -131,8 +132,9 @@ class Product {
     for (const Axis& axis : axes_) {
       if (!given(axis.name)) continue;
       if (std::ranges::any_of(cases_, [&](const PlannedCase& c) { return c.config.has(axis.name); })) continue;
-      throw UsageError(
-          fmt::format("{} does nothing here: it belongs to {}; leave it out", flag_of(axis), requirements_text(axis)));
+      throw UsageError(fmt::format("{} does nothing here: it belongs to {}; {}leave it out", flag_of(axis),
+                                   requirements_text(axis),
+                                   axis.only_with_values.empty() ? "give that, too, or " : ""));
     }
   }
 

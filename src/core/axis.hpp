@@ -56,7 +56,8 @@ struct Axis {
   std::string alternative_to{};
   /// name of another axis; a case has this axis only if the other axis has one of `only_with_values`
   std::string only_with_axis{};
-  std::vector<std::string> only_with_values{};  ///< values of `only_with_axis`; if empty, any value
+  /// values of `only_with_axis`; if empty, any value that its flag gives: its default is not enough
+  std::vector<std::string> only_with_values{};
 };
 
 /// Returns the flag as it is written in help and errors, for example "--size".
@@ -65,7 +66,7 @@ inline std::string flag_of(const Axis& axis) { return "--" + (axis.flag.empty() 
 inline std::string flag_names(const Axis& axis) { return flag_of(axis) + (axis.flag.empty() ? "" : ",--" + axis.name); }
 
 /// Returns the axis `dependent`, restricted to cases in which `axis` has one of `values`. If `values` is empty, `axis`
-/// may have any value.
+/// may have any value, but its flag must be given.
 inline Axis only_with(std::string axis, std::vector<std::string> values, Axis dependent) {
   dependent.only_with_axis = std::move(axis);
   dependent.only_with_values = std::move(values);

@@ -338,7 +338,8 @@ TEST(OwnKernelFlags, AreRefusedWhereTheyDoNotFit) {
          "--in-place and --halo-rows contradict each other: a chunk would overwrite rows that other chunks read; leave "
          "one "
          "out");
-  refuse("overlap --halo-rows 1", "--halo-rows does nothing here: it belongs to --row-bytes; leave it out");
+  refuse("overlap --halo-rows 1",
+         "--halo-rows does nothing here: it belongs to --row-bytes; give that, too, or leave it out");
   refuse("overlap --work 3", "--work does nothing here: it belongs to --kernel fma,vector-add,sincos; leave it out");
   refuse("overlap --balance 1",
          "--balance does nothing here: it belongs to --kernel fma,vector-add,sincos; leave it out");
@@ -350,7 +351,7 @@ TEST(OwnKernelFlags, AreRefusedWhereTheyDoNotFit) {
 
 TEST(OwnKernelFlags, NeedAFileAndAName) {
   EXPECT_EQ(reason_of({"overlap", "--kernel-name", "sobel"}),
-            "--kernel-name does nothing here: it belongs to --kernel-file; leave it out");
+            "--kernel-name does nothing here: it belongs to --kernel-file; give that, too, or leave it out");
   EXPECT_EQ(reason_of({"overlap", "--kernel-file", "no/such.cu"}),
             "--kernel-file needs --kernel-name, the name of the kernel in no/such.cu");
   EXPECT_EQ(reason_of({"overlap", "--kernel-file", "no/such.cu", "--kernel-name", "sobel"}),
