@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <variant>
 
 #include "core/error.hpp"
 #include "core/units.hpp"
@@ -136,12 +137,11 @@ std::vector<Axis> axes_of_ways() {
 std::optional<SkipReason> reason_against_sizes(const ScatterCase& c) {
   if (!c.kv.empty() && !c.piece_sizes.empty())
     return SkipReason::impossible("--kv and --piece-sizes exclude each other");
-  if (!c.kv.empty() && !parse_cache_block(c.kv)) {
+  const auto parsed = parse_cache_block(c.kv);
+  if (const auto* fault = std::get_if<std::string>(&parsed); fault != nullptr && !c.kv.empty()) {
     return SkipReason::impossible(fmt::format(
-        "--kv {} is not a shape like layers:32,heads:8,dim:128,tokens:16,dtype:bf16, which needs each of these once; "
-        "types are fp32, bf16, fp16, fp8 and int8; tensors:1 says that keys and values lie together; several shapes "
-        "are separated by ;",
-        c.kv));
+        "--kv {}: {}; write a shape like layers:32,heads:8,dim:128,tokens:16,dtype:bf16, and several separated by ;",
+        c.kv, *fault));
   }
   if (c.size == 0)
     return SkipReason::impossible("mixed sizes need --size, the bytes of all pieces, in place of --pieces");
@@ -216,7 +216,8 @@ ScatterCase scatter_case(const Case& c) {
   s.piece_to = c.count_or("piece-to", 0);
   if (c.has("piece-sizes")) s.piece_sizes = c.word("piece-sizes");
   if (c.has("kv")) s.kv = c.word("kv");
-  if (const auto block = parse_cache_block(s.kv)) {
+  const auto parsed = parse_cache_block(s.kv);
+  if (const auto* block = std::get_if<CacheBlock>(&parsed)) {
     s.piece = block->piece;
     if (!c.has("host-layout")) s.host = Layout{Layout::Kind::runs, block->pieces};
   }

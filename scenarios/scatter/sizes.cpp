@@ -1,14 +1,15 @@
 #include "scenarios/scatter/sizes.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <fstream>
+#include <optional>
 #include <random>
-#include <set>
 #include <utility>
 
 #include "core/error.hpp"
@@ -54,6 +55,13 @@ std::vector<std::size_t> lines_of(const std::string& file) {
   return sizes;
 }
 
+template <class Named>
+std::string names_of(const Named& all) {
+  std::vector<std::string_view> names;
+  for (const auto& one : all) names.push_back(one.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
 }  // namespace
 
 std::vector<std::size_t> equal_sizes(std::size_t all, std::size_t piece) {
@@ -81,29 +89,44 @@ std::vector<std::size_t> sizes_in_file(const std::string& file, std::size_t all)
   throw InputError(fmt::format("the sizes in {} make more than {} pieces; choose a smaller --size", file, kMostPieces));
 }
 
-std::optional<CacheBlock> parse_cache_block(std::string_view text) {
-  using Named = std::pair<std::string_view, std::size_t>;
-  constexpr std::array<Named, 5> kBytesOfType{{{"fp32", 4}, {"bf16", 2}, {"fp16", 2}, {"fp8", 1}, {"int8", 1}}};
-  std::array<Named, 6> fields{{{"layers", 0}, {"heads", 0}, {"dim", 0}, {"tokens", 0}, {"dtype", 0}, {"tensors", 2}}};
-  std::set<std::string_view> seen;
+std::variant<CacheBlock, std::string> parse_cache_block(std::string_view text) {
+  struct Field {
+    std::string_view name;
+    std::size_t most = 100'000;  // so that products cannot overflow
+    std::size_t value = 0;
+    bool seen = false;
+  };
+  struct Type {
+    std::string_view name;
+    std::size_t bytes;
+  };
+  constexpr std::array<Type, 5> kElementTypes{{{"fp32", 4}, {"bf16", 2}, {"fp16", 2}, {"fp8", 1}, {"int8", 1}}};
+  std::array<Field, 6> fields{{{"layers"}, {"heads"}, {"dim"}, {"tokens"}, {"dtype"}, {"tensors", 2, 2}}};
   while (!text.empty()) {
     const std::string_view part = text.substr(0, text.find(','));
     text.remove_prefix(std::min(part.size() + 1, text.size()));
     const std::size_t colon = std::min(part.find(':'), part.size());
-    auto* const field = std::ranges::find(fields, part.substr(0, colon), &Named::first);
-    if (field == fields.end() || colon == part.size()) return std::nullopt;
-    if (!seen.insert(field->first).second) return std::nullopt;
-    const std::string_view value = part.substr(colon + 1);
-    const auto* const type = std::ranges::find(kBytesOfType, value, &Named::first);
-    const bool is_type = field->first == "dtype";
-    if (is_type && type == kBytesOfType.end()) return std::nullopt;
-    field->second = is_type ? type->second : whole_number(value).value_or(0);
-    constexpr std::size_t kLargest = 100'000;  // so that products cannot overflow
-    if (field->second == 0 || field->second > kLargest) return std::nullopt;
+    const std::string_view value = part.substr(std::min(colon + 1, part.size()));
+    auto* const field = std::ranges::find(fields, part.substr(0, colon), &Field::name);
+    if (field == fields.end()) {
+      return fmt::format("{}: the fields are {}", part, names_of(fields));
+    }
+    if (std::exchange(field->seen, true)) return fmt::format("{}: {} is there twice", part, field->name);
+    if (field->name == "dtype") {
+      const auto* const type = std::ranges::find(kElementTypes, value, &Type::name);
+      if (type == kElementTypes.end()) return fmt::format("{}: the types are {}", part, names_of(kElementTypes));
+      field->value = type->bytes;
+    } else {
+      field->value = whole_number(value).value_or(0);
+      if (field->value == 0 || field->value > field->most) {
+        return fmt::format("{}: not a whole number from 1 to {}", part, field->most);
+      }
+    }
   }
+  const auto* const missing = std::ranges::find(fields, 0U, &Field::value);
+  if (missing != fields.end()) return fmt::format("{} is missing", missing->name);
   const auto& [layers, heads, dim, tokens, dtype, tensors] = fields;
-  const CacheBlock block{heads.second * dim.second * tokens.second * dtype.second, layers.second * tensors.second};
-  return block.piece > 0 && block.pieces > 0 && tensors.second <= 2 ? std::optional(block) : std::nullopt;
+  return CacheBlock{heads.value * dim.value * tokens.value * dtype.value, layers.value * tensors.value};
 }
 
 }  // namespace xferbench

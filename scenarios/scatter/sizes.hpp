@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 namespace xferbench {
@@ -30,8 +30,9 @@ struct CacheBlock {
   std::size_t pieces = 0;  ///< of all layers
 };
 
-/// Parses for example "layers:32,heads:8,dim:128,tokens:16,dtype:bf16", in any order; nothing for another text.
-/// "tensors:1" says that keys and values lie together; without it there are two pieces for each layer.
-std::optional<CacheBlock> parse_cache_block(std::string_view text);
+/// Parses for example "layers:32,heads:8,dim:128,tokens:16,dtype:bf16", in any order. "tensors:1" says that keys and
+/// values lie together; without it there are two pieces for each layer. For another text, returns what is wrong with
+/// it: the field, its value and what is allowed, for example "layers:0: not a whole number from 1 to 100000".
+std::variant<CacheBlock, std::string> parse_cache_block(std::string_view text);
 
 }  // namespace xferbench

@@ -149,7 +149,8 @@ TEST_F(ScatterTest, WhatIsIllegalSaysWhy) {
   refused({"--way", "kernel", "--piece", "128M"}, "larger than --size");
   refused({"--way", "kernel", "--piece", "8K", "--piece-to", "4K"}, "smaller than --piece");
   refused({"--way", "kernel", "--piece", "8K", "--piece-to", "16K", "--pieces", "8"}, "need --size");
-  refused({"--way", "kernel", "--kv", "layers:32"}, "layers:32,heads:8,dim:128,tokens:16,dtype:bf16");
+  refused({"--way", "kernel", "--kv", "layers:32"}, "heads is missing; write a shape like layers:32,heads:8,dim:128");
+  refused({"--way", "kernel", "--piece-to", "64K"}, "--piece-to does nothing here: it belongs to --piece; give that");
   refused({"--way", "kernel", "--piece-sizes", "/missing"}, "cannot read /missing");
   refused({"--way", "kernel", "--piece", "1", "--size", "1T"}, "4,000,000 pieces");
   refused({"--way", "strided", "--layout", "strided", "--piece", "60001"}, "multiple of --piece");

@@ -5,6 +5,7 @@
 #include <array>
 #include <numeric>
 #include <set>
+#include <variant>
 
 #include "core/error.hpp"
 #include "scenarios/scatter/pieces.hpp"
@@ -101,17 +102,25 @@ TEST(Sizes, OfAFileAreRepeated) {
 }
 
 TEST(CacheBlocks, HaveAPieceForEachLayersKeysAndValues) {
-  const auto block = parse_cache_block("layers:32,heads:8,dim:128,tokens:16,dtype:bf16");
-  ASSERT_TRUE(block);
-  EXPECT_EQ(block->piece, 8U * 128 * 16 * 2);
-  EXPECT_EQ(block->pieces, 64U);
-  EXPECT_EQ(parse_cache_block("tensors:1,dtype:fp8,tokens:64,dim:576,heads:1,layers:61")->pieces, 61U);
-  for (const char* text :
-       {"", "layers:32", "layers:32,heads:8,dim:128,tokens:16", "layers:32,heads:8,dim:128,tokens:16,dtype:bf17",
-        "layers:0,heads:8,dim:128,tokens:16,dtype:bf16", "layers:1,heads:1,dim:1,tokens:1,dtype:fp8,blocks:3",
-        "layers:1,heads:1,dim:1,tokens:1,dtype:fp8,tensors:3", "layers:1,heads:1,dim:1,tokens:1,dtype:fp8,layers:2"}) {
-    EXPECT_FALSE(parse_cache_block(text)) << text;
-  }
+  const auto block = std::get<CacheBlock>(parse_cache_block("layers:32,heads:8,dim:128,tokens:16,dtype:bf16"));
+  EXPECT_EQ(block.piece, 8U * 128 * 16 * 2);
+  EXPECT_EQ(block.pieces, 64U);
+  const auto together = parse_cache_block("tensors:1,dtype:fp8,tokens:64,dim:576,heads:1,layers:61");
+  EXPECT_EQ(std::get<CacheBlock>(together).pieces, 61U);
+}
+
+TEST(CacheBlocks, SayWhichFieldIsWrongAndWhatIsAllowed) {
+  const std::string rest = ",heads:8,dim:128,tokens:16,dtype:bf16";
+  const std::vector<std::pair<std::string, std::string_view>> faults{
+      {"", "layers is missing"},
+      {"layers:32,heads:8,dim:128,tokens:16", "dtype is missing"},
+      {"layers:1,dtype:bf17", "dtype:bf17: the types are fp32, bf16, fp16, fp8, int8"},
+      {"layers:0" + rest, "layers:0: not a whole number from 1 to 100000"},
+      {"layers" + rest, "layers: not a whole number from 1 to 100000"},
+      {"layers:1,blocks:3" + rest, "blocks:3: the fields are layers, heads, dim, tokens, dtype, tensors"},
+      {"layers:1,tensors:3" + rest, "tensors:3: not a whole number from 1 to 2"},
+      {"layers:1,layers:2" + rest, "layers:2: layers is there twice"}};
+  for (const auto& [text, fault] : faults) EXPECT_EQ(std::get<std::string>(parse_cache_block(text)), fault) << text;
 }
 
 TEST(Merging, JoinsNeighboursOnBothSidesOnly) {
