@@ -79,7 +79,7 @@ void add_sampling_flags(CommandLine& line, CLI::App& app) {
                  {.name = "budget",
                   .kind = AxisKind::time,
                   .defaults = fmt::format("{}s", defaults.budget),
-                  .help = "time limit for warm-up and sampling of a case; with tune, for all cases together",
+                  .help = "time limit for warm-up and sampling of a case; with tune, for all cases of one work",
                   .min = 0.001,
                   .max = 86400},
                  "TIME", into(sampling.budget));
