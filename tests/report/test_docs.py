@@ -163,6 +163,22 @@ class Sample(unittest.TestCase):
         self.assertEqual(next(text for language, text in blocks if not language), outcome.stdout)
 
 
+class Findings(unittest.TestCase):
+    def test_of_every_kind_are_explained_and_named_in_the_schema(self):
+        made = set()
+        for path in [*ROOT.glob("src/run/**/*.cpp"), *ROOT.glob("scenarios/**/*.cpp")]:
+            text = path.read_text(encoding="utf-8")
+            made |= set(re.findall(r'\.kind = (?:crosses \? )?"([a-z-]+)"', text))
+            made |= set(re.findall(r'= finding\("([a-z-]+)"\);', text))
+        schema = json.loads((ROOT / "docs/results-schema.json").read_text(encoding="utf-8"))
+        finding = schema["properties"]["findings"]["items"]["properties"]
+        named = re.search(r"kinds of today: (.*?)\.", finding["kind"]["description"])[1].split(", ")
+        table = (ROOT / "docs/findings.md").read_text(encoding="utf-8").split("## Decided or not")[0]
+        explained = [kind for row in re.findall(r"^\| (`.*?`) \|", table, re.MULTILINE) for kind in re.findall(r"`(.*?)`", row)]
+        self.assertEqual(sorted(made), named)
+        self.assertEqual(sorted(explained), named)
+
+
 class Results(unittest.TestCase):
     def test_each_is_described_and_no_other(self):
         described = re.findall(r"^\| \[.*?\]\(\.\./results/(h[12]00-\S+)\)", (ROOT / "docs/lab/results.md").read_text(), re.MULTILINE)
