@@ -14,6 +14,19 @@ class ScatterTest : public OnSim {
     return OnSim::run(flags);
   }
   Result run_one(const Words& flags) { return run(flags).front(); }
+  /// Returns the rows of `tune scatter` with these flags.
+  std::vector<Result> tuned(const std::string& flags, SearchMode how) {
+    const TuneObserver nobody{.progress = [](const TuneProgress&) {}, .measured = [](const std::vector<Result>&) {}};
+    std::vector<Case> space;
+    const auto cases = cases_on(machine_, "tune scatter " + flags);
+    for (const PlannedCase& c : cases) {
+      if (!c.scenario->skip_reason(c.config, &device_.capabilities())) space.push_back(c.config);
+    }
+    RunContext bench = quick_bench(device_, false);
+    bench.policy = {.budget = 6};
+    const auto command_of = [](const Case& c) { return c.key(); };
+    return tune(*cases.front().scenario, space, bench, command_of, nobody, how).results;
+  }
 };
 
 TEST_F(ScatterTest, EveryWayMovesEveryByteAndLeavesTheGaps) {
@@ -99,7 +112,11 @@ TEST_F(ScatterTest, WaysCostWhatTheirCallsAndEnginesCost) {
   EXPECT_LT(median(at("kernel"), "submit"), 10e-6) << "whatever the number of pieces";
   EXPECT_GT(metric(at("staged"), "of_limit"), 0.97);
   EXPECT_EQ(metric(at("batch"), "occupied_multiprocessors"), 0);
+  EXPECT_EQ(metric(at("batch"), "multiprocessor_share"), 0);
   EXPECT_EQ(metric(at("kernel"), "occupied_multiprocessors"), 33);
+  EXPECT_NEAR(metric(at("kernel"), "multiprocessor_share"), 0.25, 0.01) << "33 of 132, for the whole pass";
+  EXPECT_LT(metric(at("staged"), "multiprocessor_share"), 0.05)
+      << "more, but only while GPU memory is read and written";
   const Result one = run_one({"--dir", "h2d", "--size", "64M", "--way", "kernel", "--blocks", "1"});
   EXPECT_NEAR(metric(one, "bandwidth"), 15.3, 0.4);
 }
@@ -169,25 +186,23 @@ TEST_F(ScatterTest, TheFastestWayIsNamedWithItsFactorOverCalls) {
 }
 
 TEST_F(ScatterTest, TuneFindsWhatAnExhaustiveSearchFinds) {
-  const TuneObserver nobody{.progress = [](const TuneProgress&) {}, .measured = [](const std::vector<Result>&) {}};
   for (const char* shape : {"--dir h2d --piece 4K", "--dir bidirectional --piece 64K", "--dir d2h --layout strided",
                             "--dir h2d --piece 64K --size 16M"}) {
-    std::vector<Case> space;
-    const auto cases = cases_on(machine_, std::string("tune scatter ") + shape);
-    for (const PlannedCase& c : cases) {
-      if (!c.scenario->skip_reason(c.config, &device_.capabilities())) space.push_back(c.config);
-    }
     const auto best_of = [&](SearchMode how) {
-      RunContext bench = quick_bench(device_, false);
-      bench.policy = {.budget = 6};
-      const auto command_of = [](const Case& c) { return c.key(); };
       double best = 0;
-      for (const Result& r : tune(*cases.front().scenario, space, bench, command_of, nobody, how).results) {
-        best = std::max(best, r.value("bandwidth"));
-      }
+      for (const Result& r : tuned(shape, how)) best = std::max(best, r.value("bandwidth"));
       return best;
     };
     EXPECT_GT(best_of(SearchMode::guided), 0.98 * best_of(SearchMode::exhaustive)) << shape;
+  }
+}
+
+TEST_F(ScatterTest, TuneSaysWhatEachConfigurationCostsTheHostAndTheMultiprocessors) {
+  for (const Result& r : tuned("--dir h2d --way batch,kernel --blocks 16", SearchMode::exhaustive)) {
+    const bool by_kernel = r.config.is("way", "kernel");
+    EXPECT_EQ(r.value("occupied_multiprocessors"), by_kernel ? 16 : 0);
+    EXPECT_GT(r.value("host_blocked"), 0);
+    EXPECT_LT(r.value("host_blocked"), by_kernel ? 20e-6 : r.value("makespan")) << "the calls, not the wait";
   }
 }
 
