@@ -13,9 +13,10 @@ using kernels::SmemMethod;
 using kernels::SmemSchedule;
 using kernels::SmemShape;
 
-// Constants of the model in seconds, fitted to the 636 configurations of docs/results/h200-smem-tune-cut-off.json.xz
-// (an H200, 48 operations per element). A family is a group of cases with equal choice axes. Within a family the
-// remaining error is 5 %. The search corrects the prediction of each family by its measurements.
+// Constants of the model in seconds, fitted to 636 configurations on an H200 with 48 operations per element
+// (h200-smem-tune-cut-off.json.xz, which the history has up to commit 994c4494). A family is a group of cases with
+// equal choice axes. Within a family the remaining error is 5 %. The search corrects the prediction of each family by
+// its measurements.
 constexpr double kBlockStart = 0.6e-6;    // from the start of a block until its first load is issued
 constexpr double kTurn = 0.75e-6;         // barriers and waits per tile, without arithmetic
 constexpr double kTurnOfRoles = 0.25e-6;  // like kTurn, for methods without a barrier of the whole block
