@@ -7,6 +7,8 @@
 #include <string>
 #include <system_error>
 
+#include "core/error.hpp"
+#include "core/printable.hpp"
 #include "model/chunk_schedule.hpp"
 
 namespace xferbench {
@@ -25,6 +27,13 @@ std::uint64_t usual_size(const std::string& path) {
 }
 
 }  // namespace
+
+void require_path(const std::string& path) {
+  std::error_code error;
+  if (std::filesystem::exists(path, error)) return;
+  throw UsageError(fmt::format("--path {}: {}; give a folder, in which a file is made, or a file", printable(path),
+                               error ? error.message() : "no such file or folder"));
+}
 
 Case with_size(const Case& c) {
   if (c.has("size")) return c;

@@ -54,6 +54,8 @@ struct StorageCase {
   [[nodiscard]] std::vector<model::Chunk> chunks() const;
 };
 StorageCase storage_case(const Case& c);
+/// Throws UsageError if nothing has this path.
+void require_path(const std::string& path);
 /// Returns the case with an axis `size`, if it has none: the size of the user's file, or of the one to make.
 Case with_size(const Case& c);
 

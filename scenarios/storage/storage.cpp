@@ -28,7 +28,9 @@ namespace {
 constexpr std::string_view kStorageLimit =
     "limit: the smaller of the link from page-locked memory and the fastest way found to read the file into memory, "
     "both "
-    "measured beside each case. read alone: the same way without the GPU";
+    "measured beside each case. read alone: the same way without the GPU. cold: not in this system's page cache; where "
+    "it "
+    "is a virtual machine, its host may still hold the file";
 
 std::vector<MetricDeclaration> storage_metrics() {
   using namespace declaring;
@@ -68,6 +70,7 @@ std::string describe_place(const FilePlace& place) {
   if (!place.device.empty()) text += " on " + place.device;
   if (!place.scheduler.empty()) text += ", scheduler " + place.scheduler;
   if (place.readahead > 0) text += ", reads " + format_size(place.readahead) + " ahead";
+  if (place.virtual_machine) text += ", in a virtual machine";
   if (place.largest_request > 0) text += ", requests of at most " + format_size(place.largest_request);
   return text;
 }
@@ -113,12 +116,19 @@ class Storage final : public ScenarioOf<storage_case> {
   [[nodiscard]] std::optional<SkipReason> reason_to_skip(const StorageCase& c, const Capabilities* can) const override {
     return reason_against(c, can);
   }
-  [[nodiscard]] std::vector<Case> expand(const Case& c, const GpusOfRun&) const override { return {with_size(c)}; }
+  [[nodiscard]] std::vector<Case> expand(const Case& c, const GpusOfRun& gpus) const override {
+    if (!gpus.environment.simulated()) require_path(c.word("path"));
+    return {with_size(c)};
+  }
   [[nodiscard]] MemoryNeeds memory_needs(const StorageCase& c) const override { return StorageTransfer::needs(c); }
 
   void measure(const StorageCase& c, const RunContext& bench, Result& result) const override {
+    const FilePlace place = bench.machine.host().files().place_of(c.path);
+    if (c.cache == CacheState::cold && place.in_memory) {
+      throw UnavailableError(place.file_system + " has no disk behind it: cold means nothing here; use --cache warm");
+    }
     StorageTransfer transfer(c, bench);
-    result.labels.emplace_back("place", describe_place(transfer.place()));
+    result.labels.emplace_back("place", describe_place(place));
     const std::vector<Region> regions{transfer.load(), transfer.read_alone(), transfer.fastest_read(),
                                       transfer.link_only()};
     if (bench.verify) transfer.verify();

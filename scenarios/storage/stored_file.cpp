@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "core/error.hpp"
 #include "core/units.hpp"
 #include "measure/pattern.hpp"
 
@@ -51,6 +52,23 @@ void StoredFile::fill() {
     cached_->write_at(std::span(part).first(bytes), offset);
   });
   cached_->sync();
+}
+
+std::unique_ptr<DataFile> StoredFile::open_again(FileRoute route) {
+  if (route == FileRoute::cached) return files_.reopen(*cached_, route);
+  try {
+    return files_.reopen(*cached_, route);
+  } catch (const FileError& error) {
+    throw UnavailableError(error.what());
+  }
+}
+
+bool StoredFile::has_direct_route() {
+  try {
+    return open_again(FileRoute::direct) != nullptr;
+  } catch (const UnavailableError&) {
+    return false;
+  }
 }
 
 void StoredFile::prepare(CacheState state) {

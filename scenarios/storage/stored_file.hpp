@@ -25,8 +25,9 @@ class StoredFile : NonCopyable {
   [[nodiscard]] FilePlace place() const { return cached_->place(); }
   /// The file through the page cache.
   [[nodiscard]] DataFile& cached() { return *cached_; }
-  /// Opens the file once more. Throws FileError if the file system does not have the route.
-  [[nodiscard]] std::unique_ptr<DataFile> open_again(FileRoute route) { return files_.reopen(*cached_, route); }
+  /// Opens the file once more. Throws UnavailableError if the file system does not have the route.
+  [[nodiscard]] std::unique_ptr<DataFile> open_again(FileRoute route);
+  [[nodiscard]] bool has_direct_route();
 
   /// Brings the page cache into this state, untimed.
   void prepare(CacheState state);

@@ -26,7 +26,7 @@ class StorageTransfer : NonCopyable {
   [[nodiscard]] Region load();
   /// The same way without the GPU.
   [[nodiscard]] Region read_alone();
-  /// Eight threads that read without the GPU: direct if the file comes from a disk, else from a mapping.
+  /// The threads that read the fastest without the GPU, of those that were tried once in the run.
   [[nodiscard]] Region fastest_read();
   /// Copies of as many bytes from page-locked memory.
   [[nodiscard]] Region link_only();

@@ -56,6 +56,11 @@ struct DeviceError : std::runtime_error {
       : std::runtime_error(operation + ": " + reason) {}
 };
 
+/// The case cannot run on this machine, which shows only when it begins. Its result is skipped with this reason.
+struct UnavailableError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 /// The data after a run has a wrong byte. The case fails, because a time for wrong data is worse than none.
 struct VerificationError : std::runtime_error {
   using std::runtime_error::runtime_error;

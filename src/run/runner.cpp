@@ -202,9 +202,12 @@ Result attempt(const PlannedCase& planned, const RunContext& bench) {
   }
   const std::string key = planned.config.key();
   const NvtxRange mark(bench.machine.tracer(), key.c_str());
+  std::string unavailable;
   std::string failure = failure_of([&] {
     try {
       planned.scenario->run(planned.config, bench, result);
+    } catch (const UnavailableError& error) {
+      unavailable = error.what();
     } catch (const FailedCheck& failed) {  // keep the samples taken so far: they help to find the cause
       add_measurements(failed.sampled, result);
       throw;
@@ -212,6 +215,8 @@ Result attempt(const PlannedCase& planned, const RunContext& bench) {
   });
   if (!failure.empty()) {
     end(result, Status::failed, std::move(failure));
+  } else if (!unavailable.empty()) {
+    end(result, Status::skipped, std::move(unavailable));
   } else if (bench.stopped() && !has_samples(result)) {
     end(result, Status::skipped, std::string(kNoSamples));
     result.measurements.clear();
