@@ -35,17 +35,17 @@ void require_path(const std::string& path) {
                                error ? error.message() : "no such file or folder"));
 }
 
-Case with_size(const Case& c) {
-  if (c.has("size")) return c;
+Case with_size(const Case& c, std::size_t size) {
   const std::vector<Axis> axes = storage_axes();
   Case sized = c;
-  sized.set(*std::ranges::find(axes, "size", &Axis::name), usual_size(c.word("path")));
+  sized.set(*std::ranges::find(axes, "size", &Axis::name), std::uint64_t{size});
   return sized;
 }
 
 StorageCase storage_case(const Case& c) {
   return {.path = c.word("path"),
-          .size = c.count_or("size", usual_size(c.word("path"))),
+          .has_size = c.has("size"),
+          .size = c.has("size") ? c.count("size") : usual_size(c.word("path")),
           .cache = c.one_of<CacheState>("cache", kCacheStates),
           .way = c.one_of<StorageWay>("way", kStorageWays),
           .request = c.count_or("request", 0),

@@ -35,8 +35,9 @@ enum class CacheState { cold, warm };
 inline constexpr std::array<std::string_view, 2> kCacheStates{"cold", "warm"};
 
 struct StorageCase {
-  std::string path;  ///< a folder, in which a file is made, or a file
-  std::size_t size = 0;
+  std::string path;       ///< a folder, in which a file is made, or a file
+  bool has_size = false;  ///< whether the user gave a size
+  std::size_t size = 0;   ///< of the file to make, or what to load of the user's: if none was given, all of it
   CacheState cache = CacheState::cold;
   StorageWay way = StorageWay::read;
   std::size_t request = 0;  ///< bytes of a read and of a slot; 0: the way reads all at once
@@ -56,8 +57,8 @@ struct StorageCase {
 StorageCase storage_case(const Case& c);
 /// Throws UsageError if nothing has this path.
 void require_path(const std::string& path);
-/// Returns the case with an axis `size`, if it has none: the size of the user's file, or of the one to make.
-Case with_size(const Case& c);
+/// Returns the case with an axis `size`, which it lacks.
+Case with_size(const Case& c, std::size_t size);
 
 std::vector<Axis> storage_axes();
 

@@ -50,10 +50,10 @@ std::vector<MetricDeclaration> storage_metrics() {
       derived("fastest_read", "GB/s", higher, "eight threads that read without the GPU, sampled interleaved"),
       derived("link_bandwidth", "GB/s", higher, "copies of as many bytes from page-locked memory"),
       derived("cpu_per_gb", "s", lower, "CPU time of all threads for each 10^9 bytes").column("CPU s/GB"),
-      derived_time("first", "time until the first bytes are in GPU memory").column("first on GPU"),
+      derived_time("first_bytes", "time until the first bytes are in GPU memory").column("first on GPU"),
       derived("from_device", "1", Better::neither, "bytes that the system read from the device, over the file's size")
           .column("from disk", percent),
-      label("place", "file system and device of the file"),
+      label("file_place", "file system and device of the file"),
       measured(kReadAlone, "time of the same way without the GPU"),
       measured(kFastestRead, "time of eight threads that read without the GPU"),
       measured(kLinkOnly, "time of copies of as many bytes from page-locked memory"),
@@ -117,8 +117,9 @@ class Storage final : public ScenarioOf<storage_case> {
     return reason_against(c, can);
   }
   [[nodiscard]] std::vector<Case> expand(const Case& c, const GpusOfRun& gpus) const override {
-    if (!gpus.environment.simulated()) require_path(c.word("path"));
-    return {with_size(c)};
+    const StorageCase parsed = storage_case(c);
+    if (!gpus.environment.simulated()) require_path(parsed.path);
+    return {parsed.has_size ? c : with_size(c, parsed.size)};
   }
   [[nodiscard]] MemoryNeeds memory_needs(const StorageCase& c) const override { return StorageTransfer::needs(c); }
 
@@ -128,7 +129,7 @@ class Storage final : public ScenarioOf<storage_case> {
       throw UnavailableError(place.file_system + " has no disk behind it: cold means nothing here; use --cache warm");
     }
     StorageTransfer transfer(c, bench);
-    result.labels.emplace_back("place", describe_place(place));
+    result.labels.emplace_back("file_place", describe_place(place));
     const std::vector<Region> regions{transfer.load(), transfer.read_alone(), transfer.fastest_read(),
                                       transfer.link_only()};
     if (bench.verify) transfer.verify();
@@ -165,7 +166,7 @@ class Storage final : public ScenarioOf<storage_case> {
     rate("fastest_read", result.median(kFastestRead));
     rate("link_bandwidth", link);
     result.add("cpu_per_gb", load.part("cpu").median / (1e-9 * static_cast<double>(c.size)), "s");
-    result.add("first", load.part("first-part").median, "s");
+    result.add("first_bytes", load.part("first-part").median, "s");
     const Measurement& read = load.part("device-bytes");
     if (!read.samples.empty()) result.add("from_device", read.median / static_cast<double>(c.size), "1");
     result.labels.emplace_back("bottleneck", bottleneck(c, time, own, source, link));

@@ -13,7 +13,7 @@ namespace xferbench {
 
 inline constexpr const char* kReadAlone = "read-alone";
 inline constexpr const char* kFastestRead = "fastest-read";
-inline constexpr const char* kLinkOnly = "link";
+inline constexpr const char* kLinkOnly = "pinned-link";
 
 class StorageTransfer : NonCopyable {
  public:
