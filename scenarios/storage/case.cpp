@@ -52,8 +52,7 @@ StorageCase storage_case(const Case& c) {
           .threads = c.count_or("threads", 0),
           .slots = c.count_or("slots", 0),
           .slot_memory = host_memory(c.has("slot-memory") ? c.word("slot-memory") : kStorageSlots.front()),
-          .crew = c.has("crew") ? c.one_of<SlotCrew>("crew", kSlotCrews) : SlotCrew::one_stream,
-          .idle = c.has("idle") ? c.one_of<Worker::Idle>("idle", kWorkerIdle) : Worker::Idle::sleep};
+          .crew = c.has("crew") ? c.one_of<SlotCrew>("crew", kSlotCrews) : SlotCrew::one_stream};
 }
 
 std::size_t StorageCase::chunk_bytes() const {
@@ -99,9 +98,6 @@ std::vector<Axis> storage_axes() {
       of_slots(choice_axis("crew", words(kSlotCrews),
                            {.help = "one-stream: slots for each thread, one stream for all; apart: a stream for each; "
                                     "together: all threads fill one slot after the other; default: one-stream"})),
-      of_slots(choice_axis("idle", words(kWorkerIdle),
-                           {.help = "what threads do between passes: sleep, or poll, each on its own core; default: "
-                                    "sleep"})),
   };
 }
 

@@ -45,7 +45,6 @@ struct StorageCase {
   std::size_t slots = 0;    ///< of each thread; with SlotCrew::together of all
   HostMemory slot_memory = HostMemory::pinned;
   SlotCrew crew = SlotCrew::one_stream;
-  Worker::Idle idle = Worker::Idle::sleep;
 
   [[nodiscard]] bool has_slots() const { return threads > 0; }
   [[nodiscard]] bool is_direct() const { return way == StorageWay::direct; }

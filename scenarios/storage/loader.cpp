@@ -88,7 +88,6 @@ SlotPlan plan_of(const StorageCase& c, std::byte* on_gpu) {
           .slot_bytes = c.chunk_bytes(),
           .memory = c.slot_memory,
           .crew = c.crew,
-          .idle = c.idle,
           .watch_first = true};
 }
 
@@ -176,7 +175,7 @@ class WholeMapping final : public FileLoader {
   /// Reads every page, as the copy would; page-locking has done so already.
   void touch(std::span<const std::byte> bytes) {
     if (locked_) return;
-    device_.host().work({.bytes_read = bytes.size()}, [&] {
+    device_.host().work({}, [&] {
       constexpr std::size_t kPage = 4096;
       unsigned sum = 0;
       for (std::size_t i = 0; i < bytes.size(); i += kPage) sum += std::to_integer<unsigned>(bytes[i]);

@@ -42,12 +42,13 @@ std::vector<MetricDeclaration> storage_metrics() {
       derived("limit", "GB/s", higher, "the smaller of link_bandwidth and the faster of both reads without the GPU")
           .column("limit GB/s"),
       derived("of_limit", "1", higher, "bandwidth over the limit").column("% of limit", percent),
-      label("bottleneck",
-            "what takes the time: disk, link, the way's reads, or that reads and copies take place in turn")
+      label(
+          "bottleneck",
+          "what takes the time: disk, page cache, link, the way's reads, or what keeps them from taking place at once")
           .column("bottleneck"),
       derived("read_bandwidth", "GB/s", higher, "the same way without the GPU, sampled interleaved")
           .column("read alone"),
-      derived("fastest_read", "GB/s", higher, "eight threads that read without the GPU, sampled interleaved"),
+      derived("fastest_read", "GB/s", higher, "the threads that read the fastest without the GPU, sampled interleaved"),
       derived("link_bandwidth", "GB/s", higher, "copies of as many bytes from page-locked memory"),
       derived("cpu_per_gb", "s", lower, "CPU time of all threads for each 10^9 bytes").column("CPU s/GB"),
       derived_time("first_bytes", "time until the first bytes are in GPU memory").column("first on GPU"),
@@ -55,7 +56,7 @@ std::vector<MetricDeclaration> storage_metrics() {
           .column("from disk", percent),
       label("file_place", "file system and device of the file"),
       measured(kReadAlone, "time of the same way without the GPU"),
-      measured(kFastestRead, "time of eight threads that read without the GPU"),
+      measured(kFastestRead, "time of the threads that read the fastest without the GPU"),
       measured(kLinkOnly, "time of copies of as many bytes from page-locked memory"),
       measured("cpu", "CPU time of all threads in a pass"),
       measured("reading", "time that threads spend in reads, summed over the threads"),
@@ -172,10 +173,20 @@ class Storage final : public ScenarioOf<storage_case> {
     result.labels.emplace_back("bottleneck", bottleneck(c, time, own, source, link));
   }
 
+  /// Returns what takes the time of a pass that takes longer than its reads alone and than the link alone.
+  static std::string after_the_reads(const StorageCase& c) {
+    switch (c.way) {
+      case StorageWay::read: return "reads and copies in turn";
+      case StorageWay::mmap: return "copy of pageable memory";
+      case StorageWay::mmap_register: return "page-locking before the copy";
+      default: return "waits for slots";
+    }
+  }
+
   /// `time`: of a pass; the others: of the way's own reads, of the faster reads, and of the link.
   static std::string bottleneck(const StorageCase& c, double time, double own, double source, double link) {
     constexpr double kClose = 1.15;
-    if (time > kClose * std::max(own, link)) return c.has_slots() ? "waits for slots" : "reads and copies in turn";
+    if (time > kClose * std::max(own, link)) return after_the_reads(c);
     if (own <= link) return "link";
     if (own > kClose * source) return "its reads";
     return c.cache == CacheState::cold ? "disk" : "page cache";

@@ -37,6 +37,7 @@ StoredFile::StoredFile(Files& files, const StorageCase& c, std::uint64_t seed, b
     throw FileError(
         fmt::format("{} has {} bytes, less than --size {}", c.path, cached_->size(), format_size_exact(size_)));
   }
+  cached_->make_cold();  // what was read of a hole is in the page cache and counts as written there
   if (const auto hole = cached_->first_hole()) {
     throw FileError(
         fmt::format("{} has a hole at byte {}: holes are read without the disk and look faster than it; "

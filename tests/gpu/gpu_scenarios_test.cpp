@@ -2,11 +2,13 @@
 // GPU.
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <iostream>
 
 #include "gpu/faulty_kernel.hpp"
 #include "gpu/gpu_fixture.hpp"
 #include "support/declarations.hpp"
+#include "support/files.hpp"
 
 namespace xferbench::test {
 
@@ -92,6 +94,24 @@ TEST_F(GpuScenarioTest, ScatterEveryWay) {
   run_ok("scatter --size 16M --way batch,kernel,staged --beside memory,compute");
   run_ok("scatter --size 1M --piece 256 --piece-to 64K --way calls,batch,batch-3d,kernel,bulk,staged,packed");
   run_ok("scatter --size 1M --kv layers:4,heads:2,dim:64,tokens:16,dtype:bf16 --way batch-3d,kernel,bulk,staged");
+}
+
+TEST_F(GpuScenarioTest, StorageEveryWay) {
+  const TemporaryFolder folder;
+  const std::string ways = " --way all --threads 1,3 --request 64K";
+  for (const char* size : {"1", "4095", "1000001", "20M"}) {
+    run_ok("storage --path " + folder.path().string() + " --size " + size + ways);
+  }
+  run_ok("storage --size 20M --way threads,direct,mmap-threads --crew all --slot-memory all --threads 3 --path " +
+         folder.path().string());
+  run_ok("storage --size 5M --cache warm --way read,threads,mmap,mmap-threads,mmap-register --path /dev/shm");
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+  const std::string file = folder / "user.bin";
+  const std::string bytes(3'000'001, 'x');
+  write_file(file, bytes);
+  run_ok("storage --path " + file + ways);
+  run_ok("storage --size 1000001 --path " + file + ways);
+  EXPECT_EQ(read_file(file), bytes) << "a user's file is only read";
 }
 
 TEST_F(GpuScenarioTest, CallbackEveryMethod) {

@@ -44,7 +44,7 @@ class SimFiles::Disk {
     const double begin = sequence == Sequence::ahead && busy ? free_ : std::max(free_, now);
     free_ = begin + service;
     const double end = free_ + (sequence == Sequence::ahead && busy ? 0 : profile.disk_latency);
-    if (end > now) host.advance(end - now);
+    if (end > now) host.sleep(end - now);
   }
 
   double free_ = 0;  // host's clock; the disk is idle from then on

@@ -32,8 +32,8 @@ class SimHost final : public HostRuntime {
   [[nodiscard]] double now() const override;
   /// Number of the running thread, from 1.
   [[nodiscard]] std::uint32_t thread() const { return running_->number; }
-  /// CPU time equals virtual time: a simulated thread always works or polls.
-  [[nodiscard]] double cpu_now() const override { return now(); }
+  /// CPU time: virtual time without that of sleep(). A simulated thread works or polls for the rest.
+  [[nodiscard]] double cpu_now() const override { return now() - running_->slept; }
   /// Waits like a real host, and sometimes wakes up late at random, as the profile says (Variation).
   void wait_until(double moment) override;
   [[nodiscard]] std::unique_ptr<HostThread> start_thread(std::function<void()> body) override;
@@ -43,6 +43,12 @@ class SimHost final : public HostRuntime {
 
   /// Advances the running thread's clock by that duration. Threads with earlier clocks then run first.
   void advance(double seconds);
+
+  /// Like advance(), for a wait that takes no CPU time.
+  void sleep(double seconds) {
+    running_->slept += seconds;
+    advance(seconds);
+  }
 
   /// Function that returns the time at which a wait ended, or nothing while it continues.
   using Condition = std::function<std::optional<double>()>;
@@ -66,6 +72,7 @@ class SimHost final : public HostRuntime {
     std::uint32_t number = 1;
     double now = 0;
     double busy_until = 0;
+    double slept = 0;
     Condition condition;  // set while the thread waits
     bool done = false;
     bool abandoned = false;
