@@ -82,12 +82,15 @@ std::vector<Axis> storage_axes() {
                   {.defaults = "cold,warm", .help = "whether the page cache holds the file: nothing or all of it"}),
       choice_axis("way", words(kStorageWays),
                   {.defaults = "read,threads,direct,mmap",
+                   .tuning = "read,threads,direct,mmap,mmap-threads,mmap-register",
                    .help = "read: read() and a copy in turn; threads: into page-locked slots while earlier ones cross "
                            "the link; direct: likewise, past the page cache; mmap: one copy of a mapping; "
                            "mmap-threads: from a mapping into slots; mmap-register: page-lock the mapping"}),
-      of_slots({.name = "threads", .defaults = "1,4,8", .help = "CPU threads that read", .max = 256}),
+      of_slots(
+          {.name = "threads", .defaults = "1,4,8", .tuning = "1,4,8,12", .help = "CPU threads that read", .max = 256}),
       only_with("way", {"read", "threads", "direct", "mmap-threads"},
                 size_axis("request", {.defaults = "2M",
+                                      .tuning = "1M,2M,4M",
                                       .help = "bytes of a read and of a slot, a multiple of 4 KiB",
                                       .min = kBlock,
                                       .max = 1 * GiB})),

@@ -19,6 +19,7 @@
 #include "run/findings.hpp"
 #include "run/scenario.hpp"
 #include "scenarios/storage/case.hpp"
+#include "scenarios/storage/space.hpp"
 #include "scenarios/storage/transfer.hpp"
 
 namespace xferbench {
@@ -142,6 +143,10 @@ class Storage final : public ScenarioOf<storage_case> {
   }
 
   [[nodiscard]] std::vector<Finding> conclude(std::span<const Result* const> results) const override;
+
+  [[nodiscard]] std::unique_ptr<Tunable> tunable(std::span<const Case> cases, const RunContext& bench) const override {
+    return storage_space(cases, bench);
+  }
 
  private:
   /// A pass from the disk takes long and varies little by the GPU: six samples give an interval.

@@ -89,20 +89,19 @@ MemoryNeeds StorageTransfer::needs(const StorageCase& c) {
   return {2 * slot_bytes_of(c) + std::min(c.size, kLinkBuffer) + parts, c.size};
 }
 
-StorageTransfer::StorageTransfer(const StorageCase& c, const RunContext& bench)
-    : device_(bench.device),
-      cache_(c.cache),
+StorageTransfer::StorageTransfer(const StorageCase& c, const RunContext& bench, const StorageTransfer* same_work)
+    : bench_(bench),
+      device_(bench.device),
+      case_(c),
       file_(shared_file(c, bench)),
-      on_gpu_(device_.allocate_device(c.size)),
-      pinned_(device_.allocate_host(std::min(c.size, kLinkBuffer), HostMemory::pinned)),
+      on_gpu_(same_work != nullptr ? same_work->on_gpu_
+                                   : std::make_shared<DeviceBuffer>(device_.allocate_device(c.size))),
       stream_(device_.make_stream(StreamKind::nonblocking)),
-      loader_(make_file_loader(device_, *file_, c, on_gpu_.data)),
-      reader_(make_file_loader(device_, *file_, c, nullptr)),
-      fastest_(make_file_loader(device_, *file_, fastest_reader(c, bench, *file_), nullptr)) {}
+      loader_(make_file_loader(device_, *file_, c, on_gpu_->data)) {}
 
 void StorageTransfer::prepare() {
-  file_->prepare(cache_);
-  if (cache_ == CacheState::cold) left_ = std::max(left_, file_->cached_share().value_or(0));
+  file_->prepare(case_.cache);
+  if (case_.cache == CacheState::cold) left_ = std::max(left_, file_->cached_share().value_or(0));
 }
 
 Region StorageTransfer::load() {
@@ -126,27 +125,37 @@ Region StorageTransfer::load() {
   });
   region.reset = [this] { prepare(); };
   // The first pass from a disk is as slow as all others, and each takes long.
-  region.warmed_by_another = cache_ == CacheState::cold;
-  region.check = [this] { file_->check(device_, on_gpu_, "its output"); };
+  region.warmed_by_another = case_.cache == CacheState::cold;
+  region.check = [this] { file_->check(device_, *on_gpu_, "its output"); };
   return region;
 }
 
-Region StorageTransfer::reads(const char* name, FileLoader& loader) {
-  Region region{.name = name, .clock = Clock::host, .submit = [&loader] { loader.load(); }};
+Region StorageTransfer::load_without_parts() {
+  const Region whole = load();
+  Region region{.name = whole.name, .streams = {stream_}, .submit = [this] { loader_->load(); }, .waits = true};
+  region.reset = whole.reset;
+  region.check = whole.check;
+  return region;
+}
+
+Region StorageTransfer::reads(const char* name, const StorageCase& c) {
+  const std::shared_ptr<FileLoader> loader = make_file_loader(device_, *file_, c, nullptr);
+  Region region{.name = name, .clock = Clock::host, .submit = [loader] { loader->load(); }};
   region.reset = [this] { prepare(); };
   region.warmed_by_another = true;
   return region;
 }
 
-Region StorageTransfer::read_alone() { return reads(kReadAlone, *reader_); }
+Region StorageTransfer::read_alone() { return reads(kReadAlone, case_); }
 
-Region StorageTransfer::fastest_read() { return reads(kFastestRead, *fastest_); }
+Region StorageTransfer::fastest_read() { return reads(kFastestRead, fastest_reader(case_, bench_, *file_)); }
 
 Region StorageTransfer::link_only() {
+  pinned_ = device_.allocate_host(std::min(case_.size, kLinkBuffer), HostMemory::pinned);
   Region region{.name = kLinkOnly, .clock = Clock::host, .submit = [this] {
-                  for (std::size_t offset = 0; offset < on_gpu_.bytes; offset += pinned_.bytes) {
-                    const std::size_t bytes = std::min(pinned_.bytes, on_gpu_.bytes - offset);
-                    stream_.copy({on_gpu_.data + offset, pinned_.data, bytes, Direction::h2d});
+                  for (std::size_t offset = 0; offset < on_gpu_->bytes; offset += pinned_.bytes) {
+                    const std::size_t bytes = std::min(pinned_.bytes, on_gpu_->bytes - offset);
+                    stream_.copy({on_gpu_->data + offset, pinned_.data, bytes, Direction::h2d});
                   }
                   stream_.synchronize();
                 }};
@@ -155,9 +164,9 @@ Region StorageTransfer::link_only() {
 }
 
 void StorageTransfer::verify() {
-  device_.fill_and_wait(on_gpu_, pattern::kPoison);
+  device_.fill_and_wait(*on_gpu_, pattern::kPoison);
   run_once(device_.machine(), load());
-  file_->check(device_, on_gpu_, "the loaded file");
+  file_->check(device_, *on_gpu_, "the loaded file");
 }
 
 }  // namespace xferbench

@@ -17,13 +17,16 @@ inline constexpr const char* kLinkOnly = "pinned-link";
 
 class StorageTransfer : NonCopyable {
  public:
-  /// Opens or makes the file, which all cases of a run with the same path and size share.
-  StorageTransfer(const StorageCase& c, const RunContext& bench);
+  /// Opens or makes the file, which all cases of a run with the same path and size share. `same_work`: a transfer of
+  /// the same file, whose GPU memory is then shared; null: allocates its own.
+  StorageTransfer(const StorageCase& c, const RunContext& bench, const StorageTransfer* same_work = nullptr);
 
   static MemoryNeeds needs(const StorageCase& c);
 
   /// The case's way. Its parts are named in storage.cpp.
   [[nodiscard]] Region load();
+  /// The same, timed as a whole and for a caller that times it by itself.
+  [[nodiscard]] Region load_without_parts();
   /// The same way without the GPU.
   [[nodiscard]] Region read_alone();
   /// The threads that read the fastest without the GPU, of those that were tried once in the run.
@@ -39,18 +42,17 @@ class StorageTransfer : NonCopyable {
   [[nodiscard]] double left_in_cache() const { return left_; }
 
  private:
-  [[nodiscard]] Region reads(const char* name, FileLoader& loader);
+  [[nodiscard]] Region reads(const char* name, const StorageCase& c);
   void prepare();
 
+  const RunContext& bench_;
   Device& device_;
-  CacheState cache_;
+  StorageCase case_;
   std::shared_ptr<StoredFile> file_;
-  DeviceBuffer on_gpu_;
-  HostBuffer pinned_;
+  std::shared_ptr<DeviceBuffer> on_gpu_;
   Stream stream_;
   std::unique_ptr<FileLoader> loader_;
-  std::unique_ptr<FileLoader> reader_;
-  std::unique_ptr<FileLoader> fastest_;
+  HostBuffer pinned_;  // of link_only()
   double left_ = 0;
 };
 

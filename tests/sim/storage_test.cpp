@@ -1,6 +1,7 @@
 // Scenario storage: every way loads every byte, a cold file comes from the disk and a warm one does not, and the
 // simulated disk follows its law.
 #include "device/file.hpp"
+#include "run/tuner.hpp"
 #include "sim/sim_fixture.hpp"
 
 namespace xferbench::test {
@@ -14,6 +15,19 @@ class StorageTest : public OnSim {
     return OnSim::run(flags);
   }
   Result run_one(const Words& flags) { return run(flags).front(); }
+  /// Returns the highest bandwidth that `tune storage` with these flags finds.
+  double best_of_tune(const std::string& flags, SearchMode how) {
+    RunContext bench{machine_, device_, {}, 1, false, [](const SamplingProgress&) {}};
+    const TuneObserver nobody{[](const TuneProgress&) {}, [](const std::vector<Result>&) {}};
+    const auto cases = cases_on(machine_, "tune storage " + flags);
+    const std::vector<Case> space = feasible(cases, machine_, false, {});
+    const auto command_of = [](const Case& c) { return c.key(); };
+    double best = 0;
+    for (const Result& r : tune(*cases.front().scenario, space, bench, command_of, nobody, how).results) {
+      best = std::max(best, r.value("bandwidth"));
+    }
+    return best;
+  }
 };
 
 TEST_F(StorageTest, EveryWayLoadsEveryByte) {
@@ -81,6 +95,12 @@ TEST_F(StorageTest, MoreThreadsAreFasterUntilTheHostsMemoryIsTheLimit) {
   for (const Result& r : run({"--way", "threads", "--cache", "warm", "--threads", "1:8", "--size", "256M"})) {
     EXPECT_GT(metric(r, "bandwidth"), slower) << r.config.key();
     slower = metric(r, "bandwidth");
+  }
+}
+
+TEST_F(StorageTest, TuneFindsWhatAnExhaustiveSearchFinds) {
+  for (const char* work : {"--cache cold --size 16M", "--cache warm --size 64M", "--cache warm --size 64M --slots 2"}) {
+    EXPECT_GT(best_of_tune(work, SearchMode::guided), 0.97 * best_of_tune(work, SearchMode::exhaustive)) << work;
   }
 }
 
