@@ -52,32 +52,48 @@ Copy copy_of(const SlotPlan& plan, std::byte* slot, const model::Chunk& chunk) {
 
 namespace {
 
+/// Times the first copy of a pass by two events. Without a plan for it, its functions do nothing.
+class FirstCopy {
+ public:
+  FirstCopy(Device& device, const SlotPlan& plan) : timed_(plan.time_first && plan.on_gpu != nullptr) {
+    if (!timed_) return;
+    begun_ = device.make_event(EventKind::timing);
+    copied_ = device.make_event(EventKind::timing);
+  }
+  /// Call it before any copy of the pass, with an idle stream.
+  void begin(StreamView stream) {
+    seen_ = false;
+    if (timed_) stream.record(begun_);
+  }
+  /// Call it on any thread after each copy, and before what the pass waits for.
+  void note_copy(StreamView stream) {
+    if (timed_ && !seen_.exchange(true)) stream.record(copied_);
+  }
+  /// Seconds; call it after the pass.
+  [[nodiscard]] double seconds() const { return timed_ && seen_ ? elapsed(begun_, copied_) : 0; }
+
+ private:
+  bool timed_;
+  Event begun_;
+  Event copied_;
+  std::atomic<bool> seen_{false};
+};
+
 /// What the slots of all threads share.
 struct SlotGear {
   SlotGear(Device& device, const SlotPlan& made, const SlotFiller& fills)
       : host(device.host()),
         filler(fills),
         plan(made),
-        streams(device, plan.crew == SlotCrew::one_stream ? 1 : plan.threads) {}
+        streams(device, plan.crew == SlotCrew::one_stream ? 1 : plan.threads),
+        first(device, made) {}
 
   HostRuntime& host;
   const SlotFiller& filler;
   const SlotPlan plan;
   WorkerStreams streams;
-  std::vector<HostBuffer> rings;                 // one per thread
-  std::atomic<const EventView*> first{nullptr};  // after the first copy of the pass
-  std::atomic<double> first_arrival{0};          // host's clock; 0: not seen yet
-
-  void note_sent(const EventView& copied) {
-    const EventView* none = nullptr;
-    if (plan.watch_first) first.compare_exchange_strong(none, &copied);
-  }
-  void look_for_first() {
-    if (!plan.watch_first || first_arrival != 0) return;
-    const EventView* const copied = first;
-    double none = 0;
-    if (copied != nullptr && copied->finished()) first_arrival.compare_exchange_strong(none, host.now());
-  }
+  FirstCopy first;
+  std::vector<HostBuffer> rings;  // one per thread
 };
 
 /// A slot that one thread uses.
@@ -94,17 +110,15 @@ class Slot {
     chunk_ = chunk;
     if (gear_.plan.direction == Direction::h2d) move();
     if (gear_.plan.on_gpu == nullptr) return;
-    gear_.look_for_first();
     stream_.copy(copy_of(gear_.plan, data_, chunk));
+    gear_.first.note_copy(stream_);
     stream_.record(copied_);
-    gear_.note_sent(copied_);
   }
   void receive() {
     if (gear_.plan.on_gpu != nullptr) {
       const double begun = gear_.host.now();
       copied_.synchronize();
       waiting_ += gear_.host.now() - begun;
-      gear_.look_for_first();
     }
     if (gear_.plan.direction == Direction::d2h) move();
   }
@@ -140,13 +154,12 @@ class SlotWorkers final : public IndependentWorkers<Slot> {
         cpu_(plan.threads) {}
 
   void transfer_payload() override {
-    gear_.first_arrival = 0;
-    gear_.first = nullptr;
+    gear_.first.begin(gear_.streams.of(0));
     IndependentWorkers::transfer_payload();
   }
 
   [[nodiscard]] WorkTimes times() const override {
-    WorkTimes all{.arrived = gear_.first_arrival};
+    WorkTimes all{.first = gear_.first.seconds()};
     for (const double seconds : cpu_) all.cpu += seconds;
     for (const auto& slots : places()) {
       for (const Slot& slot : slots) {
@@ -232,8 +245,8 @@ class SharedRingWorkers final : public WorkerPool {
   std::vector<std::unique_ptr<Channel>> offered_;  // per thread: numbers of the chunks to move, in order
   std::vector<WorkTimes> of_thread_;               // in the last pass
   double waiting_ = 0;                             // seconds of the thread that waits for copies
-  double arrived_ = 0;                             // host's clock
-  WorkerThreads threads_;                          // last member: its threads use all other members
+  FirstCopy first_;
+  WorkerThreads threads_;  // last member: its threads use all other members
 };
 
 SharedRingWorkers::SharedRingWorkers(Device& device, const SlotPlan& plan, const SlotFiller& filler)
@@ -245,6 +258,7 @@ SharedRingWorkers::SharedRingWorkers(Device& device, const SlotPlan& plan, const
       stages_(plan.chunks.size()),
       submitted_(host_.make_channel()),
       of_thread_(plan.threads),
+      first_(device, plan),
       threads_(host_, plan.threads, plan.idle) {
   for (std::size_t i = 0; i < plan.slots; ++i) copied_.push_back(device.make_event(EventKind::ordering));
   for (std::size_t i = 0; i < plan.threads; ++i) offered_.push_back(host_.make_channel());
@@ -252,7 +266,7 @@ SharedRingWorkers::SharedRingWorkers(Device& device, const SlotPlan& plan, const
 }
 
 WorkTimes SharedRingWorkers::times() const {
-  WorkTimes all{.waiting = waiting_, .arrived = arrived_};
+  WorkTimes all{.waiting = waiting_, .first = first_.seconds()};
   for (const WorkTimes& one : of_thread_) {
     all.moving += one.moving;
     all.cpu += one.cpu;
@@ -261,7 +275,8 @@ WorkTimes SharedRingWorkers::times() const {
 }
 
 void SharedRingWorkers::transfer_payload() {
-  waiting_ = arrived_ = 0;
+  waiting_ = 0;
+  first_.begin(stream_);
   for (Stage& stage : stages_) {
     stage.parts_left = threads_.count();
     stage.submitted = false;
@@ -284,9 +299,7 @@ void SharedRingWorkers::follow_copies() {
     if (!await_submission(number)) return stop_workers();
     const double begun = host_.now();
     if (plan_.on_gpu != nullptr) copied_[slot_of(number)].synchronize();
-    const double now = host_.now();
-    waiting_ += now - begun;
-    if (number == 0) arrived_ = now;
+    waiting_ += host_.now() - begun;
     const std::size_t next = to_device() ? number + copied_.size() : number;
     if (next < stages_.size()) offer(next);
   }
@@ -346,6 +359,7 @@ void SharedRingWorkers::end(std::size_t number) {
 void SharedRingWorkers::submit(std::size_t number) {
   if (plan_.on_gpu != nullptr) {
     stream_.copy(copy_of(plan_, data_of(number), stages_[number].chunk));
+    first_.note_copy(stream_);
     stream_.record(copied_[slot_of(number)]);
   }
   submitted_->post(number);

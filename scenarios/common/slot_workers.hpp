@@ -25,7 +25,7 @@ struct WorkTimes {
   double moving = 0;   ///< filling or emptying slots
   double waiting = 0;  ///< waiting until a slot had crossed the link
   double cpu = 0;      ///< CPU time
-  double arrived = 0;  ///< host time at which the first chunk was seen to have crossed the link; 0: unknown
+  double first = 0;    ///< from the start of the pass until the first chunk had crossed the link; 0: not measured
 };
 
 class WorkerPool : NonCopyable {
@@ -68,7 +68,7 @@ struct SlotPlan {
   HostMemory memory = HostMemory::pinned;
   SlotCrew crew = SlotCrew::apart;
   Worker::Idle idle = Worker::Idle::sleep;
-  bool watch_first = false;  ///< whether threads look between chunks whether the first has arrived (WorkTimes::arrived)
+  bool time_first = false;  ///< whether WorkTimes::first is measured
 };
 
 /// Makes the threads. `filler` must outlive them.

@@ -16,14 +16,14 @@ namespace xferbench {
 namespace {
 
 constexpr std::size_t kBlock = 4 * KiB;  // requests are multiples of it, as direct reads need it
-inline constexpr std::array<std::string_view, 2> kStorageSlots{"pinned", "registered-huge"};
+constexpr std::array<std::string_view, 2> kStorageSlots{"pinned", "registered-huge"};
 
 /// Returns the size of the user's file; for a folder, or what does not exist, the size of the file to make.
 std::uint64_t usual_size(const std::string& path) {
   std::error_code error;
   const bool is_file = std::filesystem::is_regular_file(path, error) && !error;
   const std::uintmax_t size = is_file ? std::filesystem::file_size(path, error) : 0;
-  return is_file && !error ? size : 1 * GiB;
+  return is_file && !error ? size : kMadeFile;
 }
 
 }  // namespace

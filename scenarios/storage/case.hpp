@@ -34,6 +34,8 @@ inline constexpr std::array<std::string_view, 6> kStorageWays{"read", "threads",
 enum class CacheState { cold, warm };
 inline constexpr std::array<std::string_view, 2> kCacheStates{"cold", "warm"};
 
+inline constexpr std::size_t kMadeFile = 1 * GiB;  ///< bytes of the file that is made, if none are given
+
 struct StorageCase {
   std::string path;       ///< a folder, in which a file is made, or a file
   bool has_size = false;  ///< whether the user gave a size

@@ -25,6 +25,7 @@ class ReadInTurn final : public FileLoader {
     const HostRuntime& host = device_.host();
     times_ = {};
     const double cpu = host.cpu_now();
+    const double start = host.now();
     for (const model::Chunk& chunk : chunks_) {
       const double begun = host.now();
       file_.read_at({buffer_.data, chunk.count}, chunk.first);
@@ -33,7 +34,7 @@ class ReadInTurn final : public FileLoader {
       const double read = host.now();
       device_.copy_blocking({on_gpu_ + chunk.first, buffer_.data, chunk.count, Direction::h2d});
       times_.waiting += host.now() - read;
-      if (times_.arrived == 0) times_.arrived = host.now();
+      if (times_.first == 0) times_.first = host.now() - start;
     }
     if (on_gpu_ != nullptr) device_.synchronize();
     times_.cpu = host.cpu_now() - cpu;
@@ -88,7 +89,7 @@ SlotPlan plan_of(const StorageCase& c, std::byte* on_gpu) {
           .slot_bytes = c.chunk_bytes(),
           .memory = c.slot_memory,
           .crew = c.crew,
-          .watch_first = true};
+          .time_first = true};
 }
 
 /// Threads that read into slots.
@@ -110,21 +111,32 @@ class ReadingThreads final : public FileLoader {
 class MappedThreads final : public FileLoader {
  public:
   MappedThreads(Device& device, StoredFile& file, const StorageCase& c, std::byte* on_gpu)
-      : file_(file.cached()),
+      : host_(device.host()),
+        file_(file.cached()),
         filler_(device.host()),
         workers_(make_slot_workers(device, plan_of(c, on_gpu), filler_)) {}
 
   void load() override {
-    const std::unique_ptr<FileMapping> mapping = file_.map();
-    filler_.use(mapping.get());
-    workers_->transfer_payload();
-    mapping->require_intact();
+    const double begun = host_.cpu_now();
+    {
+      const std::unique_ptr<FileMapping> mapping = file_.map();
+      filler_.use(mapping.get());
+      workers_->transfer_payload();
+      mapping->require_intact();
+    }
+    cpu_ = host_.cpu_now() - begun;
   }
-  [[nodiscard]] WorkTimes times() const override { return workers_->times(); }
+  [[nodiscard]] WorkTimes times() const override {
+    WorkTimes all = workers_->times();
+    all.cpu += cpu_;
+    return all;
+  }
 
  private:
+  HostRuntime& host_;
   DataFile& file_;
   MappingFiller filler_;
+  double cpu_ = 0;  // seconds of the calling thread
   std::unique_ptr<WorkerPool> workers_;
 };
 
@@ -152,6 +164,7 @@ class WholeMapping final : public FileLoader {
       if (locked_) registration = device_.register_host(view_of(bytes));
       times_.moving = host.now() - begun;
       on_gpu_ != nullptr ? copy(bytes) : touch(bytes);
+      times_.first = host.now() - begun;
       mapping->require_intact();
     }
     times_.cpu = host.cpu_now() - cpu;
@@ -168,8 +181,7 @@ class WholeMapping final : public FileLoader {
     const double begun = device_.host().now();
     stream_.copy({on_gpu_, bytes.data(), bytes.size(), Direction::h2d});
     stream_.synchronize();
-    times_.arrived = device_.host().now();
-    times_.waiting = times_.arrived - begun;
+    times_.waiting = device_.host().now() - begun;
   }
 
   /// Reads every page, as the copy would; page-locking has done so already.

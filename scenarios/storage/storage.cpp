@@ -77,24 +77,30 @@ std::string describe_place(const FilePlace& place) {
   return text;
 }
 
-/// Returns the warnings about what cold means here.
+/// Returns the warnings about a page cache that was not in the state that the case asks for.
 std::vector<std::string> doubts_of(const StorageCase& c, const StorageTransfer& transfer, const Result& result) {
-  std::vector<std::string> doubts;
-  if (c.cache == CacheState::warm) return doubts;
   constexpr double kLittle = 0.01;
-  const FilePlace place = transfer.place();
-  if (transfer.left_in_cache() > kLittle) {
+  const Metric* const read = result.metric("from_device");
+  const bool cold = c.cache == CacheState::cold;
+  const bool network = transfer.place().network;
+  std::vector<std::string> doubts;
+  if (cold && transfer.missed_state() > kLittle) {
     doubts.push_back(
         fmt::format("partly cached: {} of the file stayed in the page cache before a pass; another process "
                     "may map it",
-                    format_percent(transfer.left_in_cache())));
+                    format_percent(transfer.missed_state())));
   }
-  const Metric* const read = result.metric("from_device");
-  if (read != nullptr && read->value < 1 - kLittle && !place.network) {
+  if (cold && !network && read != nullptr && read->value < 1 - kLittle) {
     doubts.push_back(
         fmt::format("only {} of the file came from the device: it was not cold", format_percent(read->value)));
   }
-  if (place.network) doubts.emplace_back("cold on this host; the server may hold the file in its cache");
+  if (cold && network) doubts.emplace_back("cold on this host; the server may hold the file in its cache");
+  if (!cold && (transfer.missed_state() > kLittle || (read != nullptr && read->value > kLittle))) {
+    doubts.push_back(
+        fmt::format("not all of the file was in the page cache ({} missing before a pass): it is larger than "
+                    "the memory that the system or this control group leaves for it",
+                    format_percent(transfer.missed_state())));
+  }
   return doubts;
 }
 
@@ -120,8 +126,9 @@ class Storage final : public ScenarioOf<storage_case> {
   }
   [[nodiscard]] std::vector<Case> expand(const Case& c, const GpusOfRun& gpus) const override {
     const StorageCase parsed = storage_case(c);
-    if (!gpus.environment.simulated()) require_path(parsed.path);
-    return {parsed.has_size ? c : with_size(c, parsed.size)};
+    const bool simulated = gpus.environment.simulated();  // then no real file is looked at
+    if (!simulated) require_path(parsed.path);
+    return {parsed.has_size ? c : with_size(c, simulated ? kMadeFile : parsed.size)};
   }
   [[nodiscard]] MemoryNeeds memory_needs(const StorageCase& c) const override { return StorageTransfer::needs(c); }
 
@@ -132,8 +139,9 @@ class Storage final : public ScenarioOf<storage_case> {
     }
     StorageTransfer transfer(c, bench);
     result.labels.emplace_back("file_place", describe_place(place));
-    const std::vector<Region> regions{transfer.load(), transfer.read_alone(), transfer.fastest_read(),
-                                      transfer.link_only()};
+    std::vector<Region> regions{transfer.load(), transfer.fastest_read(), transfer.link_only()};
+    // A plain mapping is read by the copy itself: without the GPU nothing is left of it but page faults.
+    if (c.way != StorageWay::mmap) regions.push_back(transfer.read_alone());
     if (bench.verify) transfer.verify();
     const std::vector<Series> series = bench.sample(regions, policy_for(c, bench.policy));
     add_measurements(series, result);
@@ -158,9 +166,10 @@ class Storage final : public ScenarioOf<storage_case> {
 
   static void derive(const StorageCase& c, const Series& load, Result& result) {
     const double time = result.median("storage");
-    const double own = result.median(kReadAlone);
     const double link = result.median(kLinkOnly);
-    const double source = std::min(own, result.median(kFastestRead));
+    const double fastest = result.median(kFastestRead);
+    const double own = c.way == StorageWay::mmap ? fastest : result.median(kReadAlone);
+    const double source = std::min(own, fastest);
     const double limit = std::max(source, link);
     const auto rate = [&](const char* name, double seconds) {
       result.add(name, gigabytes_per_second(c.size, seconds), "GB/s");
@@ -168,35 +177,49 @@ class Storage final : public ScenarioOf<storage_case> {
     rate("bandwidth", time);
     rate("limit", limit);
     result.add("of_limit", model::share_of_limit(limit, time), "1");
-    rate("read_bandwidth", own);
-    rate("fastest_read", result.median(kFastestRead));
+    if (c.way != StorageWay::mmap) rate("read_bandwidth", own);
+    rate("fastest_read", fastest);
     rate("link_bandwidth", link);
     result.add("cpu_per_gb", load.part("cpu").median / (1e-9 * static_cast<double>(c.size)), "s");
-    result.add("first_bytes", load.part("first-part").median, "s");
+    const double first = load.part("first-part").median;
+    result.add("first_bytes", first, "s");
     const Measurement& read = load.part("device-bytes");
     if (!read.samples.empty()) result.add("from_device", read.median / static_cast<double>(c.size), "1");
-    result.labels.emplace_back("bottleneck", bottleneck(c, time, own, source, link));
+    result.labels.emplace_back("bottleneck", bottleneck(c, {time, own, source, link, first}));
   }
 
-  /// Returns what takes the time of a pass that takes longer than its reads alone and than the link alone.
-  static std::string after_the_reads(const StorageCase& c) {
+  /// Seconds for the whole file, of a pass, of the way's own reads, of the fastest reads and of the link; and until the
+  /// first part has arrived.
+  struct Times {
+    double pass, own, source, link, first;
+  };
+
+  static std::string bottleneck(const StorageCase& c, const Times& t) {
+    constexpr double kClose = 1.15;
+    const bool cold = c.cache == CacheState::cold;
+    if (t.pass <= kClose * std::max(t.source, t.link)) return t.source < t.link ? "link" : cold ? "disk" : "page cache";
+    if (c.way != StorageWay::mmap && t.pass <= kClose * t.own) return "its reads";
     switch (c.way) {
-      case StorageWay::read: return "reads and copies in turn";
-      case StorageWay::mmap: return "copy of pageable memory";
-      case StorageWay::mmap_register: return "page-locking before the copy";
-      default: return "waits for slots";
+      case StorageWay::read: return cold ? "disk and copies in turn" : "reads and copies in turn";
+      case StorageWay::mmap: return cold ? "disk, then pageable copies" : "pageable copies";
+      case StorageWay::mmap_register: return cold ? "disk, then page-locking" : "page-locking before the copy";
+      default:
+        return t.pass <= kClose * (std::max(t.own, t.link) + t.first) ? "first and last part" : "waits for slots";
     }
   }
-
-  /// `time`: of a pass; the others: of the way's own reads, of the faster reads, and of the link.
-  static std::string bottleneck(const StorageCase& c, double time, double own, double source, double link) {
-    constexpr double kClose = 1.15;
-    if (time > kClose * std::max(own, link)) return after_the_reads(c);
-    if (own <= link) return "link";
-    if (own > kClose * source) return "its reads";
-    return c.cache == CacheState::cold ? "disk" : "page cache";
-  }
 };
+
+/// Returns how many times as fast the best is as the fastest read() and copy in turn; empty if there is none.
+std::string factor_over_read(const std::vector<const Result*>& those, const Result& best) {
+  double fastest = 0;
+  for (const Result* r : those) {
+    if (storage_case(r->config).way != StorageWay::read) continue;
+    const double time = r->median("storage");
+    fastest = fastest == 0 ? time : std::min(fastest, time);
+  }
+  if (fastest == 0) return "";
+  return fmt::format(", {} times as fast as read() and a copy in turn", factor_text(fastest / best.median("storage")));
+}
 
 /// Names the fastest way for each file and state of the page cache, with its factor over read and copy in turn.
 std::vector<Finding> Storage::conclude(std::span<const Result* const> results) const {
@@ -216,12 +239,7 @@ std::vector<Finding> Storage::conclude(std::span<const Result* const> results) c
     std::string text =
         fmt::format("{}: {}: {} GB/s, {} of the limit", cache, ranking_text(front, compared.names, "is the fastest"),
                     format_significant(best.value("bandwidth")), format_percent(best.value("of_limit")));
-    const auto in_turn =
-        std::ranges::find_if(those, [](const Result* r) { return storage_case(r->config).way == StorageWay::read; });
-    if (in_turn != those.end() && *in_turn != &best) {
-      const double factor = (*in_turn)->median("storage") / best.median("storage");
-      text += fmt::format(", {} times as fast as read() and a copy in turn", factor_text(factor));
-    }
+    if (c.way != StorageWay::read) text += factor_over_read(those, best);
     findings.push_back({.kind = "winner",
                         .labels = {{"path", c.path},
                                    {"cache", cache},

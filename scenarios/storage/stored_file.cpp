@@ -38,7 +38,7 @@ StoredFile::StoredFile(Files& files, const StorageCase& c, std::uint64_t seed, b
         fmt::format("{} has {} bytes, less than --size {}", c.path, cached_->size(), format_size_exact(size_)));
   }
   cached_->make_cold();  // what was read of a hole is in the page cache and counts as written there
-  if (const auto hole = cached_->first_hole()) {
+  if (const auto hole = cached_->first_hole(); hole && *hole < size_) {
     throw FileError(
         fmt::format("{} has a hole at byte {}: holes are read without the disk and look faster than it; "
                     "copy the file with cp --sparse=never",
@@ -85,7 +85,7 @@ void StoredFile::prepare(CacheState state) {
 std::optional<double> StoredFile::cached_share() {
   const std::optional<Residency> residency = cached_->residency();
   if (!residency) return std::nullopt;
-  return std::min(1.0, static_cast<double>(residency->cached) / static_cast<double>(cached_->size()));
+  return std::min(1.0, static_cast<double>(residency->cached) / static_cast<double>(size()));
 }
 
 void StoredFile::check(Device& device, const DeviceView& loaded, std::string_view what) {

@@ -85,8 +85,9 @@ StorageCase fastest_reader(const StorageCase& c, const RunContext& bench, Stored
 }  // namespace
 
 MemoryNeeds StorageTransfer::needs(const StorageCase& c) {
-  const std::uint64_t parts = 4 * 64 * MiB;  // buffers that fill and check the file, and the slots of fastest_read()
-  return {2 * slot_bytes_of(c) + std::min(c.size, kLinkBuffer) + parts, c.size};
+  constexpr std::uint64_t kParts = 2 * 64 * MiB;  // with which the file is filled and checked
+  constexpr std::uint64_t kSlots = 64 * MiB;      // of fastest_read()
+  return {2 * slot_bytes_of(c) + std::min(c.size, kLinkBuffer) + kParts + kSlots, c.size};
 }
 
 StorageTransfer::StorageTransfer(const StorageCase& c, const RunContext& bench, const StorageTransfer* same_work)
@@ -101,7 +102,8 @@ StorageTransfer::StorageTransfer(const StorageCase& c, const RunContext& bench, 
 
 void StorageTransfer::prepare() {
   file_->prepare(case_.cache);
-  if (case_.cache == CacheState::cold) left_ = std::max(left_, file_->cached_share().value_or(0));
+  const std::optional<double> share = file_->cached_share();
+  if (share) missed_ = std::max(missed_, case_.cache == CacheState::cold ? *share : 1 - *share);
 }
 
 Region StorageTransfer::load() {
@@ -113,13 +115,12 @@ Region StorageTransfer::load() {
   Region region = stepped_region("storage", std::move(parts), [this](LapTimer& laps) {
     Files& files = device_.host().files();
     const std::optional<std::uint64_t> before = files.bytes_from_device();
-    const double begun = device_.host().now();
     loader_->load();
     const WorkTimes times = loader_->times();
     laps.add(0, times.cpu);
     laps.add(1, times.moving);
     laps.add(2, times.waiting);
-    laps.add(3, times.arrived - begun);
+    if (times.first > 0) laps.add(3, times.first);
     const std::optional<std::uint64_t> after = files.bytes_from_device();
     if (before && after) laps.add(4, static_cast<double>(*after - *before));
   });

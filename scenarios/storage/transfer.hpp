@@ -38,8 +38,8 @@ class StorageTransfer : NonCopyable {
   void verify();
 
   [[nodiscard]] FilePlace place() const { return file_->place(); }
-  /// Largest share of the file, 0 to 1, that stayed in the page cache before a cold pass.
-  [[nodiscard]] double left_in_cache() const { return left_; }
+  /// Largest share of the file, 0 to 1, that was in the page cache before a cold pass, or was not before a warm one.
+  [[nodiscard]] double missed_state() const { return missed_; }
 
  private:
   [[nodiscard]] Region reads(const char* name, const StorageCase& c);
@@ -53,7 +53,7 @@ class StorageTransfer : NonCopyable {
   Stream stream_;
   std::unique_ptr<FileLoader> loader_;
   HostBuffer pinned_;  // of link_only()
-  double left_ = 0;
+  double missed_ = 0;
 };
 
 }  // namespace xferbench

@@ -34,7 +34,8 @@ TEST_F(StorageTest, EveryWayLoadsEveryByte) {
   for (const char* size : {"1", "4095", "1000001", "5M"}) {
     const auto results = run({"--way", "all", "--size", size, "--threads", "1,3", "--request", "64K", "--slots", "2"});
     expect_all(results, Status::ok);
-    EXPECT_EQ(results.size(), 16U) << "6 ways cold, 5 warm, and 3 threads where they read";
+    EXPECT_EQ(results.size(), 16U) << "6 ways cold, 5 warm, and 1 or 3 threads where they have slots";
+    expect_all(run({"--way", "threads,mmap-threads", "--crew", "all", "--size", size, "--threads", "3"}), Status::ok);
   }
 }
 
@@ -80,13 +81,19 @@ TEST_F(StorageTest, DirectReadsFollowTheLawOfTheDisk) {
 TEST_F(StorageTest, TheBottleneckIsNamed) {
   verify_ = false;
   const auto bottleneck = [&](Words flags) {
-    flags.insert(flags.end(), {"--size", "256M"});
+    if (std::ranges::find(flags, "--size") == flags.end()) flags.insert(flags.end(), {"--size", "256M"});
     return run_one(flags).label("bottleneck");
   };
   EXPECT_EQ(bottleneck({"--way", "threads", "--threads", "4", "--cache", "cold"}), "disk");
   EXPECT_EQ(bottleneck({"--way", "read", "--cache", "warm"}), "reads and copies in turn");
+  EXPECT_EQ(bottleneck({"--way", "read", "--cache", "cold"}), "disk and copies in turn");
+  EXPECT_EQ(bottleneck({"--way", "mmap", "--cache", "warm"}), "pageable copies");
+  EXPECT_EQ(bottleneck({"--way", "mmap", "--cache", "cold"}), "disk, then pageable copies");
+  EXPECT_EQ(bottleneck({"--way", "mmap-register", "--cache", "warm"}), "page-locking before the copy");
+  EXPECT_EQ(bottleneck({"--way", "threads", "--threads", "12", "--cache", "warm", "--size", "16M", "--request", "8M"}),
+            "first and last part");
   EXPECT_EQ(bottleneck({"--way", "threads", "--threads", "1", "--cache", "warm"}), "its reads");
-  EXPECT_EQ(bottleneck({"--way", "threads", "--threads", "8", "--cache", "warm"}), "page cache");
+  EXPECT_EQ(bottleneck({"--way", "mmap-threads", "--threads", "8", "--cache", "warm"}), "page cache");
 }
 
 TEST_F(StorageTest, MoreThreadsAreFasterUntilTheHostsMemoryIsTheLimit) {
@@ -96,6 +103,39 @@ TEST_F(StorageTest, MoreThreadsAreFasterUntilTheHostsMemoryIsTheLimit) {
     EXPECT_GT(metric(r, "bandwidth"), slower) << r.config.key();
     slower = metric(r, "bandwidth");
   }
+}
+
+TEST_F(StorageTest, TheFirstPartArrivesAfterOneReadAndOneCopyWhateverTheNumberOfSlots) {
+  verify_ = false;
+  const auto& p = profile("h200");
+  constexpr double kRequest = 2 << 20;
+  const double one = kRequest / p.file_copy_rate + kRequest / p.h2d_rate;
+  for (const Result& r : run({"--way", "read,threads", "--cache", "warm", "--threads", "1", "--slots", "1,2,12"})) {
+    const bool slots = r.config.is("way", "threads");
+    EXPECT_NEAR(metric(r, "first_bytes"), slots ? one : one + kRequest / p.pageable_h2d_rate, slots ? 50e-6 : 0.3e-3)
+        << r.config.key();
+  }
+}
+
+TEST_F(StorageTest, ReadsTakeTheirCpuTimeColdAsTheyDoWarm) {
+  verify_ = false;
+  for (const Result& r : run({"--way", "threads", "--threads", "1", "--size", "256M"})) {
+    EXPECT_NEAR(metric(r, "cpu_per_gb"), 1e9 / profile("h200").file_copy_rate, 0.015) << r.config.key();
+  }
+}
+
+TEST_F(StorageTest, TheFindingComparesWithTheFastestReadInTurn) {
+  verify_ = false;
+  const auto text_of = [](const std::vector<Result>& results) { return conclude(scenarios(), results).front().text; };
+  const auto results =
+      run({"--way", "read,threads", "--cache", "warm", "--size", "16M", "--request", "64K,1M", "--threads", "8"});
+  const auto time_at = [&](std::size_t i) { return median(results[i], "storage"); };
+  ASSERT_TRUE(results[1].config.is("way", "read") && time_at(1) < time_at(0)) << "the larger request is the faster";
+  const std::string factor =
+      fmt::format("{:.1f} times as fast as read() and a copy in turn", time_at(1) / std::min(time_at(2), time_at(3)));
+  EXPECT_NE(text_of(results).find(factor), std::string::npos) << text_of(results) << "; expected " << factor;
+  const auto reads = run({"--way", "read", "--cache", "cold", "--size", "16M", "--request", "1M,2M"});
+  EXPECT_EQ(text_of(reads).find("times as fast"), std::string::npos) << text_of(reads);
 }
 
 TEST_F(StorageTest, TuneFindsWhatAnExhaustiveSearchFinds) {

@@ -155,7 +155,9 @@ class SimFile final : public DataFile {
     // The system reads ahead: while the disk carries one part of a request, the thread copies the one before.
     constexpr std::uint64_t kAhead = 128 * 1024;
     const std::uint64_t missing = file_->cache(offset, to.size());
-    move(to.size() - missing + std::min(missing, kAhead), [&] { std::memcpy(to.data(), from, to.size()); });
+    const std::uint64_t meanwhile = missing - std::min(missing, kAhead);
+    disk_.host.use_cpu(static_cast<double>(meanwhile) / disk_.profile.file_copy_rate);
+    move(to.size() - meanwhile, [&] { std::memcpy(to.data(), from, to.size()); });
   }
   void write_at(std::span<const std::byte> from, std::uint64_t offset) override {
     require_within(from.size(), offset);

@@ -50,6 +50,9 @@ class SimHost final : public HostRuntime {
     advance(seconds);
   }
 
+  /// Counts CPU time of work that took place during an earlier sleep().
+  void use_cpu(double seconds) { running_->slept -= seconds; }
+
   /// Function that returns the time at which a wait ended, or nothing while it continues.
   using Condition = std::function<std::optional<double>()>;
   /// Blocks the running thread until the condition holds. Throws std::logic_error if it can never hold.
