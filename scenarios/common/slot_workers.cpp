@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <exception>
 
+#include "core/on_exit.hpp"
+
 namespace xferbench {
 
 WorkerThreads::WorkerThreads(HostRuntime& host, std::size_t count, Worker::Idle idle) {
@@ -94,6 +96,7 @@ struct SlotGear {
   WorkerStreams streams;
   FirstCopy first;
   std::vector<HostBuffer> rings;  // one per thread
+  bool crosses = true;            // whether slots cross the link in this pass
 };
 
 /// A slot that one thread uses.
@@ -109,13 +112,13 @@ class Slot {
   void send(const model::Chunk& chunk) {
     chunk_ = chunk;
     if (gear_.plan.direction == Direction::h2d) move();
-    if (gear_.plan.on_gpu == nullptr) return;
+    if (!gear_.crosses) return;
     stream_.copy(copy_of(gear_.plan, data_, chunk));
     gear_.first.note_copy(stream_);
     stream_.record(copied_);
   }
   void receive() {
-    if (gear_.plan.on_gpu != nullptr) {
+    if (gear_.crosses) {
       const double begun = gear_.host.now();
       copied_.synchronize();
       waiting_ += gear_.host.now() - begun;
@@ -144,7 +147,7 @@ class Slot {
   double waiting_ = 0;
 };
 
-class SlotWorkers final : public IndependentWorkers<Slot> {
+class SlotWorkers final : public IndependentWorkers<Slot, SlotPool> {
  public:
   SlotWorkers(Device& device, const SlotPlan& plan, std::shared_ptr<SlotGear> gear)
       : IndependentWorkers(device.host(), plan.chunks, plan.threads, plan.idle, gear,
@@ -155,6 +158,11 @@ class SlotWorkers final : public IndependentWorkers<Slot> {
 
   void transfer_payload() override {
     gear_.first.begin(gear_.streams.of(0));
+    IndependentWorkers::transfer_payload();
+  }
+  void move_only() override {
+    gear_.crosses = false;
+    const OnExit again([this] { gear_.crosses = true; });
     IndependentWorkers::transfer_payload();
   }
 
@@ -199,11 +207,19 @@ class SlotWorkers final : public IndependentWorkers<Slot> {
 /// The thread that finishes the last part of a chunk submits the copy of that chunk. Only the thread that called
 /// transfer_payload() waits for copies. It has one channel to each thread, through which it tells the thread which
 /// chunk comes next, so threads do not contend for a lock.
-class SharedRingWorkers final : public WorkerPool {
+class SharedRingWorkers final : public SlotPool {
  public:
   SharedRingWorkers(Device& device, const SlotPlan& plan, const SlotFiller& filler);
 
-  void transfer_payload() override;
+  void transfer_payload() override {
+    first_.begin(stream_);
+    run();
+  }
+  void move_only() override {
+    crosses_ = false;
+    const OnExit again([this] { crosses_ = true; });
+    run();
+  }
   [[nodiscard]] WorkTimes times() const override;
 
  private:
@@ -218,6 +234,7 @@ class SharedRingWorkers final : public WorkerPool {
   [[nodiscard]] bool to_device() const { return plan_.direction == Direction::h2d; }
   [[nodiscard]] std::size_t slot_of(std::size_t number) const { return number % copied_.size(); }
   [[nodiscard]] std::byte* data_of(std::size_t number) const { return ring_.data + slot_of(number) * plan_.slot_bytes; }
+  void run();
   /// Waits for the copies in order. After each copy, offers a chunk to the threads: for H2D the next chunk, which goes
   /// into the free slot; for D2H the chunk that has arrived.
   void follow_copies();
@@ -244,6 +261,7 @@ class SharedRingWorkers final : public WorkerPool {
   std::unique_ptr<Channel> submitted_;             // numbers of chunks whose copies have been submitted
   std::vector<std::unique_ptr<Channel>> offered_;  // per thread: numbers of the chunks to move, in order
   std::vector<WorkTimes> of_thread_;               // in the last pass
+  bool crosses_ = true;                            // whether slots cross the link in this pass
   double waiting_ = 0;                             // seconds of the thread that waits for copies
   FirstCopy first_;
   WorkerThreads threads_;  // last member: its threads use all other members
@@ -274,9 +292,8 @@ WorkTimes SharedRingWorkers::times() const {
   return all;
 }
 
-void SharedRingWorkers::transfer_payload() {
+void SharedRingWorkers::run() {
   waiting_ = 0;
-  first_.begin(stream_);
   for (Stage& stage : stages_) {
     stage.parts_left = threads_.count();
     stage.submitted = false;
@@ -298,7 +315,7 @@ void SharedRingWorkers::follow_copies() {
   for (std::size_t number = 0; number < stages_.size(); ++number) {
     if (!await_submission(number)) return stop_workers();
     const double begun = host_.now();
-    if (plan_.on_gpu != nullptr) copied_[slot_of(number)].synchronize();
+    if (crosses_) copied_[slot_of(number)].synchronize();
     waiting_ += host_.now() - begun;
     const std::size_t next = to_device() ? number + copied_.size() : number;
     if (next < stages_.size()) offer(next);
@@ -357,7 +374,7 @@ void SharedRingWorkers::end(std::size_t number) {
 }
 
 void SharedRingWorkers::submit(std::size_t number) {
-  if (plan_.on_gpu != nullptr) {
+  if (crosses_) {
     stream_.copy(copy_of(plan_, data_of(number), stages_[number].chunk));
     first_.note_copy(stream_);
     stream_.record(copied_[slot_of(number)]);
@@ -367,7 +384,7 @@ void SharedRingWorkers::submit(std::size_t number) {
 
 }  // namespace
 
-std::unique_ptr<WorkerPool> make_slot_workers(Device& device, const SlotPlan& plan, const SlotFiller& filler) {
+std::unique_ptr<SlotPool> make_slot_workers(Device& device, const SlotPlan& plan, const SlotFiller& filler) {
   if (plan.crew == SlotCrew::together) return std::make_unique<SharedRingWorkers>(device, plan, filler);
   auto gear = std::make_shared<SlotGear>(device, plan, filler);
   return std::make_unique<SlotWorkers>(device, plan, std::move(gear));

@@ -37,6 +37,13 @@ class WorkerPool : NonCopyable {
   [[nodiscard]] virtual WorkTimes times() const { return {}; }
 };
 
+/// Worker pool whose threads fill or empty slots.
+class SlotPool : public WorkerPool {
+ public:
+  /// Fills (H2D) or empties (D2H) the same slots for the whole payload, but nothing crosses the link.
+  virtual void move_only() = 0;
+};
+
 /// How the threads share slots and streams.
 enum class SlotCrew {
   apart,       ///< each thread has its own slots and stream
@@ -60,7 +67,7 @@ class SlotFiller : NonCopyable {
 
 struct SlotPlan {
   Direction direction = Direction::h2d;
-  std::byte* on_gpu = nullptr;         ///< place of the payload; null: slots are filled, but cross no link
+  std::byte* on_gpu = nullptr;         ///< place of the payload; null: only move_only() will be called
   std::vector<model::Chunk> chunks{};  ///< offsets and lengths in bytes
   std::size_t threads = 1;
   std::size_t slots = 1;       ///< slots of each thread; with SlotCrew::together of all
@@ -72,7 +79,7 @@ struct SlotPlan {
 };
 
 /// Makes the threads. `filler` must outlive them.
-std::unique_ptr<WorkerPool> make_slot_workers(Device& device, const SlotPlan& plan, const SlotFiller& filler);
+std::unique_ptr<SlotPool> make_slot_workers(Device& device, const SlotPlan& plan, const SlotFiller& filler);
 
 /// For the copy of one chunk between a slot and its place on the GPU.
 [[nodiscard]] Copy copy_of(const SlotPlan& plan, std::byte* slot, const model::Chunk& chunk);
@@ -139,8 +146,8 @@ void transfer_by_turns(std::vector<Place>& places, ChunkQueue& work) {
 
 /// Worker pool in which each thread has places of its own for chunks. The threads share only the list of chunks and, if
 /// requested, a stream.
-template <class Place>
-class IndependentWorkers : public WorkerPool {
+template <class Place, class Base = WorkerPool>
+class IndependentWorkers : public Base {
  public:
   using MakePlaces = std::function<std::vector<Place>(std::size_t)>;
 

@@ -1,6 +1,7 @@
 #include "scenarios/storage/loader.hpp"
 
 #include <cstring>
+#include <functional>
 #include <span>
 #include <stdexcept>
 #include <vector>
@@ -22,6 +23,14 @@ class ReadInTurn final : public FileLoader {
         buffer_(device.allocate_host(c.chunk_bytes(), HostMemory::pageable)) {}
 
   void load() override {
+    run(true);
+    device_.synchronize();
+  }
+  void read() override { run(false); }
+  [[nodiscard]] WorkTimes times() const override { return times_; }
+
+ private:
+  void run(bool to_gpu) {
     const HostRuntime& host = device_.host();
     times_ = {};
     const double cpu = host.cpu_now();
@@ -30,18 +39,15 @@ class ReadInTurn final : public FileLoader {
       const double begun = host.now();
       file_.read_at({buffer_.data, chunk.count}, chunk.first);
       times_.moving += host.now() - begun;
-      if (on_gpu_ == nullptr) continue;
+      if (!to_gpu) continue;
       const double read = host.now();
       device_.copy_blocking({on_gpu_ + chunk.first, buffer_.data, chunk.count, Direction::h2d});
       times_.waiting += host.now() - read;
       if (times_.first == 0) times_.first = host.now() - start;
     }
-    if (on_gpu_ != nullptr) device_.synchronize();
     times_.cpu = host.cpu_now() - cpu;
   }
-  [[nodiscard]] WorkTimes times() const override { return times_; }
 
- private:
   Device& device_;
   DataFile& file_;
   std::vector<model::Chunk> chunks_;
@@ -100,11 +106,12 @@ class ReadingThreads final : public FileLoader {
         workers_(make_slot_workers(device, plan_of(c, on_gpu), filler_)) {}
 
   void load() override { workers_->transfer_payload(); }
+  void read() override { workers_->move_only(); }
   [[nodiscard]] WorkTimes times() const override { return workers_->times(); }
 
  private:
   ReadFiller filler_;
-  std::unique_ptr<WorkerPool> workers_;
+  std::unique_ptr<SlotPool> workers_;
 };
 
 /// Threads that copy from a mapping into slots.
@@ -117,14 +124,10 @@ class MappedThreads final : public FileLoader {
         workers_(make_slot_workers(device, plan_of(c, on_gpu), filler_)) {}
 
   void load() override {
-    const double begun = host_.cpu_now();
-    {
-      const std::unique_ptr<FileMapping> mapping = file_.map();
-      filler_.use(mapping.get());
-      workers_->transfer_payload();
-      mapping->require_intact();
-    }
-    cpu_ = host_.cpu_now() - begun;
+    with_mapping([this] { workers_->transfer_payload(); });
+  }
+  void read() override {
+    with_mapping([this] { workers_->move_only(); });
   }
   [[nodiscard]] WorkTimes times() const override {
     WorkTimes all = workers_->times();
@@ -133,11 +136,22 @@ class MappedThreads final : public FileLoader {
   }
 
  private:
+  void with_mapping(const std::function<void()>& pass) {
+    const double begun = host_.cpu_now();
+    {
+      const std::unique_ptr<FileMapping> mapping = file_.map();
+      filler_.use(mapping.get());
+      pass();
+      mapping->require_intact();
+    }
+    cpu_ = host_.cpu_now() - begun;
+  }
+
   HostRuntime& host_;
   DataFile& file_;
   MappingFiller filler_;
   double cpu_ = 0;  // seconds of the calling thread
-  std::unique_ptr<WorkerPool> workers_;
+  std::unique_ptr<SlotPool> workers_;
 };
 
 /// One copy of a whole mapping, which is page-locked for it or not.
@@ -151,7 +165,12 @@ class WholeMapping final : public FileLoader {
         on_gpu_(on_gpu),
         stream_(device.make_stream(StreamKind::nonblocking)) {}
 
-  void load() override {
+  void load() override { run(true); }
+  void read() override { run(false); }
+  [[nodiscard]] WorkTimes times() const override { return times_; }
+
+ private:
+  void run(bool to_gpu) {
     const HostRuntime& host = device_.host();
     const double cpu = host.cpu_now();
     const double begun = host.now();
@@ -163,15 +182,13 @@ class WholeMapping final : public FileLoader {
       Registration registration;
       if (locked_) registration = device_.register_host(view_of(bytes));
       times_.moving = host.now() - begun;
-      on_gpu_ != nullptr ? copy(bytes) : touch(bytes);
+      to_gpu ? copy(bytes) : touch(bytes);
       times_.first = host.now() - begun;
       mapping->require_intact();
     }
     times_.cpu = host.cpu_now() - cpu;
   }
-  [[nodiscard]] WorkTimes times() const override { return times_; }
 
- private:
   /// The registration is for reading only, so the memory stays constant.
   static HostView view_of(std::span<const std::byte> bytes) {
     return {const_cast<std::byte*>(bytes.data()), bytes.size(), HostMemory::pageable, true};

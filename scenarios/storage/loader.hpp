@@ -18,12 +18,15 @@ class FileLoader : NonCopyable {
 
   /// Loads the whole file and returns when its data has arrived. Throws FileError or DeviceError.
   virtual void load() = 0;
-  /// What happened in the last load(). WorkTimes::moving is the time of reads.
+  /// Reads the whole file into the same host memory, from where nothing goes on to the GPU. Shows how fast the way
+  /// reads.
+  virtual void read() = 0;
+  /// What happened in the last load() or read(). WorkTimes::moving is the time of reads.
   [[nodiscard]] virtual WorkTimes times() const = 0;
 };
 
-/// Makes the way of a case. `on_gpu`: where the file goes; null: its data gets only as far as the host memory from
-/// which it would cross the link, so that a pass shows how fast the way reads. `file` must outlive the loader.
+/// Makes the way of a case. `on_gpu`: where the file goes; null: only read() will be called. `file` must outlive the
+/// loader.
 std::unique_ptr<FileLoader> make_file_loader(Device& device, StoredFile& file, const StorageCase& c, std::byte* on_gpu);
 
 }  // namespace xferbench

@@ -34,7 +34,7 @@ std::shared_ptr<StoredFile> shared_file(const StorageCase& c, const RunContext& 
 }
 
 /// Ways to read that may be the fastest.
-std::vector<StorageCase> readers(const StorageCase& c) {
+std::vector<StorageCase> readers(const StorageCase& c, bool simulated) {
   struct Reader {
     StorageWay way;
     std::size_t threads;
@@ -50,7 +50,8 @@ std::vector<StorageCase> readers(const StorageCase& c) {
     made.threads = reader.threads;
     made.request = 2 * MiB;
     made.slots = 1;
-    made.slot_memory = HostMemory::pinned;
+    // Direct reads take larger requests to the device where memory is contiguous.
+    made.slot_memory = simulated ? HostMemory::pinned : HostMemory::registered_huge;
     made.crew = SlotCrew::apart;
     all.push_back(made);
   }
@@ -65,13 +66,14 @@ StorageCase fastest_reader(const StorageCase& c, const RunContext& bench, Stored
     const HostRuntime& host = bench.machine.host();
     StorageCase best = c;
     double shortest = std::numeric_limits<double>::infinity();
-    for (const StorageCase& reader : readers(c)) {
+    const bool simulated = bench.device.capabilities().environment.simulated();
+    for (const StorageCase& reader : readers(c, simulated)) {
       if (reader.is_direct() && !file.has_direct_route()) continue;
       const auto loader = make_file_loader(bench.device, file, reader, nullptr);
       for (int pass = 0; pass < 2; ++pass) {
         file.prepare(c.cache);
         const double begun = host.now();
-        loader->load();
+        loader->read();
         const double seconds = host.now() - begun;
         if (seconds >= shortest) continue;
         shortest = seconds;
@@ -139,17 +141,18 @@ Region StorageTransfer::load_without_parts() {
   return region;
 }
 
-Region StorageTransfer::reads(const char* name, const StorageCase& c) {
-  const std::shared_ptr<FileLoader> loader = make_file_loader(device_, *file_, c, nullptr);
-  Region region{.name = name, .clock = Clock::host, .submit = [loader] { loader->load(); }};
+Region StorageTransfer::reads(const char* name, std::shared_ptr<FileLoader> loader) {
+  Region region{.name = name, .clock = Clock::host, .submit = [loader = std::move(loader)] { loader->read(); }};
   region.reset = [this] { prepare(); };
   region.warmed_by_another = true;
   return region;
 }
 
-Region StorageTransfer::read_alone() { return reads(kReadAlone, case_); }
+Region StorageTransfer::read_alone() { return reads(kReadAlone, loader_); }
 
-Region StorageTransfer::fastest_read() { return reads(kFastestRead, fastest_reader(case_, bench_, *file_)); }
+Region StorageTransfer::fastest_read() {
+  return reads(kFastestRead, make_file_loader(device_, *file_, fastest_reader(case_, bench_, *file_), nullptr));
+}
 
 Region StorageTransfer::link_only() {
   pinned_ = device_.allocate_host(std::min(case_.size, kLinkBuffer), HostMemory::pinned);

@@ -27,7 +27,7 @@ class StorageTransfer : NonCopyable {
   [[nodiscard]] Region load();
   /// The same, timed as a whole and for a caller that times it by itself.
   [[nodiscard]] Region load_without_parts();
-  /// The same way without the GPU.
+  /// The same way into the same host memory, without the GPU.
   [[nodiscard]] Region read_alone();
   /// The threads that read the fastest without the GPU, of those that were tried once in the run.
   [[nodiscard]] Region fastest_read();
@@ -42,7 +42,7 @@ class StorageTransfer : NonCopyable {
   [[nodiscard]] double missed_state() const { return missed_; }
 
  private:
-  [[nodiscard]] Region reads(const char* name, const StorageCase& c);
+  [[nodiscard]] Region reads(const char* name, std::shared_ptr<FileLoader> loader);
   void prepare();
 
   const RunContext& bench_;
@@ -51,7 +51,7 @@ class StorageTransfer : NonCopyable {
   std::shared_ptr<StoredFile> file_;
   std::shared_ptr<DeviceBuffer> on_gpu_;
   Stream stream_;
-  std::unique_ptr<FileLoader> loader_;
+  std::shared_ptr<FileLoader> loader_;
   HostBuffer pinned_;  // of link_only()
   double missed_ = 0;
 };
