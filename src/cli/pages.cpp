@@ -175,7 +175,6 @@ std::vector<Section> results_of(const ScenarioDescriptor& scenario) {
 std::string_view short_examples() {
   return R"(Examples:
   xferbench --streams 8 --size 256M                  how close is this pipeline to the limit?
-  xferbench tune --size 64M --json best.json         which streams, chunks, strategy are best for 64 MiB?
   xferbench explain -- ./my_app args                 what do my program's transfers cost, and what would help?
   xferbench --simulate                               without a GPU: simulates one, and says so
 

@@ -52,6 +52,10 @@ const std::vector<std::pair<std::string, std::vector<std::string>>>& small_cases
        {"scatter --size 64K --piece 8K --dir h2d,d2h --way calls,graph,batch,kernel,staged,packed --chunks 2 --threads "
         "2",
         "scatter --size 64K --piece 8K --dir h2d --way strided --layout strided --beside compute"}},
+      {"storage",
+       {"storage --size 64K --way read,threads,mmap,mmap-threads,mmap-register --cache warm --threads 2 --request 16K "
+        "--slots 2",
+        "storage --size 64K --way threads --cache cold --threads 2 --request 16K --crew together"}},
       {"callback", {"callback --size 64K --chunks 4 --streams 2 --consumers 2"}},
       {"smem",
        {"smem --size 64K --method sync --op copy --intensity 2 --stages 1 --schedule dynamic --l2 resident --tile 4K"}},

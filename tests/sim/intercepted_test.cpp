@@ -162,6 +162,7 @@ TEST(InterceptedScenarios, MeasureTheSame) {
       {"staging", "--size", "1M", "--threads", "2", "--method", "all", "--crew", "all"},
       {"scatter", "--size", "1M", "--way", "calls,graph,batch,kernel,staged,packed"},
       {"scatter", "--size", "1M", "--way", "strided", "--layout", "strided"},
+      {"storage", "--size", "1M", "--way", "all", "--threads", "2", "--request", "64K"},
       {"async", "--size", "1M"},
       {"dynpar", "--task", "children", "--children", "16"},
   };
