@@ -97,7 +97,10 @@ std::vector<Axis> storage_axes() {
       of_slots(
           {.name = "slots", .defaults = "3", .help = "slots of each thread, with --crew together in all", .max = 1024}),
       of_slots(choice_axis("slot-memory", words(kStorageSlots),
-                           {.defaults = "pinned", .help = "kind of host memory of the slots"})),
+                           {.defaults = "pinned",
+                            .tuning = "pinned,registered-huge",
+                            .help = "kind of host memory of the slots; direct reads are faster into huge pages, which "
+                                    "are contiguous"})),
       of_slots(choice_axis("crew", words(kSlotCrews),
                            {.help = "one-stream: slots for each thread, one stream for all; apart: a stream for each; "
                                     "together: all threads fill one slot after the other; default: one-stream"})),
