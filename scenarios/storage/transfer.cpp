@@ -89,7 +89,7 @@ StorageCase fastest_reader(const StorageCase& c, const RunContext& bench, Stored
 MemoryNeeds StorageTransfer::needs(const StorageCase& c) {
   constexpr std::uint64_t kParts = 2 * 64 * MiB;  // with which the file is filled and checked
   constexpr std::uint64_t kSlots = 64 * MiB;      // of fastest_read()
-  return {2 * slot_bytes_of(c) + std::min(c.size, kLinkBuffer) + kParts + kSlots, c.size};
+  return {slot_bytes_of(c) + std::min(c.size, kLinkBuffer) + kParts + kSlots, c.size};
 }
 
 StorageTransfer::StorageTransfer(const StorageCase& c, const RunContext& bench, const StorageTransfer* same_work)
