@@ -81,7 +81,8 @@ class ScatterSpace final : public Tunable {
     // With Objective::wall, the tuner makes a region of its own from one that is timed by events.
     const bool by_events = bench_.objective == Objective::wall;
     return {.region = [movement, by_events] { return by_events ? movement->on_gpu() : movement->pieces(); },
-            .verify = [movement] { movement->verify(movement->pieces()); }};
+            .verify = [movement] { movement->verify(movement->pieces()); },
+            .apart = scatter_case(c).way == ScatterWay::packed};
   }
 
   void describe(const Case& c, double seconds, double /*fastest*/, Result& result) const override {

@@ -265,7 +265,7 @@ class Tuner {
       const std::vector<std::size_t> batch = ready(affordable(race_.next(), left, kSamplesPerRound));
       if (batch.empty() && race_.over()) return;
       if (batch.empty()) continue;
-      for (const auto& [i, series] : sampled(batch, round_policy())) {
+      for (const auto& [i, series] : sampled_in_groups(batch)) {
         if (!entries_[i].failure.empty() || series.samples.empty()) continue;
         append(entries_[i].search, series);
         race_.record(i, entries_[i].search->median, interval_of(*entries_[i].search));
@@ -360,6 +360,19 @@ class Tuner {
     for (const std::size_t i : batch) {
       if (!has_budget()) break;
       for (auto& one : sampled({i}, share)) all.push_back(std::move(one));
+    }
+    return all;
+  }
+
+  /// Samples the configurations of a search round; those that disturb others by themselves.
+  Sampled sampled_in_groups(std::vector<std::size_t> batch) {
+    const auto alone = std::stable_partition(batch.begin(), batch.end(),
+                                             [this](std::size_t i) { return !entries_[i].candidate->apart; });
+    const std::vector<std::size_t> single(alone, batch.end());
+    batch.erase(alone, batch.end());
+    Sampled all = batch.empty() ? Sampled() : sampled(batch, round_policy());
+    for (const std::size_t i : single) {
+      if (has_budget()) std::ranges::move(sampled({i}, round_policy()), std::back_inserter(all));
     }
     return all;
   }

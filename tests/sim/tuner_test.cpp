@@ -46,6 +46,7 @@ struct Script {
   std::function<void(const Case&)> verify = [](const Case&) {};
   std::function<void(const Case&)> time = [](const Case&) {};
   std::function<void(const Case&)> check = [](const Case&) {};
+  std::function<bool(const Case&)> apart = [](const Case&) { return false; };
 };
 
 class Copies final : public Tunable {
@@ -70,7 +71,7 @@ class Copies final : public Tunable {
     ++calls_.prepared;
     script_.prepare(c);
     const auto one = std::make_shared<One>(*this, c);
-    return {.region = [one] { return one->region(); }, .verify = [one] { one->verify(); }};
+    return {.region = [one] { return one->region(); }, .verify = [one] { one->verify(); }, .apart = script_.apart(c)};
   }
   void describe(const Case& c, double seconds, double /*fastest*/, Result& result) const override {
     result.add("bandwidth", static_cast<double>(bytes_of(c, script_.bytes)) / seconds / 1e9, "GB/s");
@@ -217,6 +218,26 @@ class TunerTest : public testing::Test {
   std::vector<std::size_t> rounds_;
   std::function<void()> after_round_ = [] {};
 };
+
+TEST_F(TunerTest, ACandidateThatDisturbsOthersIsSampledByItself) {
+  std::vector<std::pair<std::string, unsigned>> runs;  // key of a case, and how many passes of it followed each other
+  fake_.script.apart = [](const Case& c) { return c.is("strategy", "a"); };
+  fake_.script.time = [&runs](const Case& c) {
+    if (runs.empty() || runs.back().first != c.key()) runs.emplace_back(c.key(), 0);
+    ++runs.back().second;
+  };
+  const Tuned tuned = tune();
+  const unsigned batch = tuned.results.front().measurements.front().batch;
+  constexpr unsigned kSamplesOfARound = 4;
+  std::size_t of_a = 0;
+  for (const auto& [key, passes] : runs) {
+    if (key.find("strategy=a") == std::string::npos) continue;
+    ++of_a;
+    EXPECT_GE(passes, kSamplesOfARound * batch) << key;
+  }
+  EXPECT_GT(of_a, 1U);
+  EXPECT_GT(runs.size(), 2 * tuned.results.size()) << "the others are sampled alternately";
+}
 
 TEST_F(TunerTest, FindsTheTrueBestByMeasuringAFifth) {
   const Tuned tuned = tune();
