@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -51,9 +50,6 @@ enum class SlotCrew {
   together,    ///< all threads fill or empty one slot at a time; all copies are in one stream
 };
 inline constexpr std::array<std::string_view, 3> kSlotCrews{"apart", "one-stream", "together"};
-
-/// Whether threads sleep or poll while they wait for the next payload, indexed by Worker::Idle.
-inline constexpr std::array<std::string_view, 2> kWorkerIdle{"sleep", "poll"};
 
 /// The host's side of a slot.
 class SlotFiller : NonCopyable {

@@ -42,7 +42,7 @@ StagingCase staging_case(const Case& c) {
           .sizes = first_unless_given<ChunkSizes>(c, "chunk-sizes", kChunkSizes),
           .stores = first_unless_given<StagingStores>(c, "stores", kStagingStores),
           .slot_memory = host_memory(c.has("slot-memory") ? c.word("slot-memory") : kSlotMemory.front()),
-          .idle = first_unless_given<Worker::Idle>(c, "idle", kWorkerIdle)};
+          .idle = first_unless_given<Worker::Idle>(c, "idle", kStagingIdle)};
 }
 
 std::size_t StagingCase::chunk_bytes() const {
@@ -115,7 +115,7 @@ std::vector<Axis> staging_axes() {
                "how threads write: through the CPU's caches (cached) or around them (streaming); default: cached"})),
       of_slots(choice_axis("slot-memory", words(kSlotMemory),
                            {.help = "kind of host memory of the slots; write-combined: h2d only; default: pinned"})),
-      of_crew(choice_axis("idle", words(kWorkerIdle),
+      of_crew(choice_axis("idle", words(kStagingIdle),
                           {.help = "what threads do between payloads: sleep after 2 ms, or poll, each on its own core, "
                                    "which saves the wake-up; default: sleep"})),
   };

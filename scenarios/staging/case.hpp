@@ -35,6 +35,9 @@ inline constexpr std::array<std::string_view, 4> kChunkSizes{"equal", "growing",
 enum class StagingStores { cached, streaming };
 inline constexpr std::array<std::string_view, 2> kStagingStores{"cached", "streaming"};
 
+/// Whether threads sleep or poll while they wait for the next payload, indexed by Worker::Idle.
+inline constexpr std::array<std::string_view, 2> kStagingIdle{"sleep", "poll"};
+
 inline constexpr std::array<std::string_view, 3> kSlotMemory{"pinned", "write-combined", "registered-huge"};
 inline constexpr std::array<std::string_view, 3> kStagingPages{"pageable", "pageable-small", "pageable-huge"};
 

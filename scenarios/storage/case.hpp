@@ -48,7 +48,6 @@ struct StorageCase {
   HostMemory slot_memory = HostMemory::pinned;
   SlotCrew crew = SlotCrew::one_stream;
 
-  [[nodiscard]] bool has_slots() const { return threads > 0; }
   [[nodiscard]] bool is_direct() const { return way == StorageWay::direct; }
   /// Bytes of a slot: the size of a request, or less if the file is too small to give every thread a request.
   [[nodiscard]] std::size_t chunk_bytes() const;
