@@ -47,7 +47,7 @@ WorkerStreams::WorkerStreams(Device& device, std::size_t count) {
 }
 
 Copy copy_of(const SlotPlan& plan, std::byte* slot, const model::Chunk& chunk) {
-  std::byte* const there = plan.on_gpu + chunk.first;
+  std::byte* const there = plan.on_gpu + (plan.place_of ? plan.place_of(chunk.first) : chunk.first);
   return plan.direction == Direction::h2d ? Copy{there, slot, chunk.count, Direction::h2d}
                                           : Copy{slot, there, chunk.count, Direction::d2h};
 }

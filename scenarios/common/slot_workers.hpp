@@ -63,7 +63,9 @@ class SlotFiller : NonCopyable {
 
 struct SlotPlan {
   Direction direction = Direction::h2d;
-  std::byte* on_gpu = nullptr;         ///< place of the payload; null: only move_only() will be called
+  std::byte* on_gpu = nullptr;  ///< place of the payload; null: only move_only() will be called
+  /// Offset there of an offset of the payload, both in bytes; empty: the same.
+  std::function<std::uint64_t(std::uint64_t)> place_of{};
   std::vector<model::Chunk> chunks{};  ///< offsets and lengths in bytes
   std::size_t threads = 1;
   std::size_t slots = 1;       ///< slots of each thread; with SlotCrew::together of all

@@ -9,7 +9,6 @@
 
 #include "core/error.hpp"
 #include "core/printable.hpp"
-#include "model/chunk_schedule.hpp"
 
 namespace xferbench {
 
@@ -28,9 +27,15 @@ std::uint64_t usual_size(const std::string& path) {
 
 }  // namespace
 
-void require_path(const std::string& path) {
+void require_path(const std::string& path, bool simulated) {
   std::error_code error;
-  if (std::filesystem::exists(path, error)) return;
+  if (simulated && std::filesystem::is_regular_file(path, error)) {
+    throw UsageError(
+        fmt::format("--path {}: the simulated disk has no files; give a folder, or --size with the size "
+                    "of that file",
+                    printable(path)));
+  }
+  if (simulated || std::filesystem::exists(path, error)) return;
   throw UsageError(fmt::format("--path {}: {}; give a folder, in which a file is made, or a file", printable(path),
                                error ? error.message() : "no such file or folder"));
 }
@@ -46,6 +51,7 @@ StorageCase storage_case(const Case& c) {
   return {.path = c.word("path"),
           .has_size = c.has("size"),
           .size = c.has("size") ? c.count("size") : usual_size(c.word("path")),
+          .layout = c.has("layout") ? c.one_of<FileLayout>("layout", kFileLayouts) : FileLayout::whole,
           .cache = c.one_of<CacheState>("cache", kCacheStates),
           .way = c.one_of<StorageWay>("way", kStorageWays),
           .request = c.count_or("request", 0),
@@ -62,12 +68,6 @@ std::size_t StorageCase::chunk_bytes() const {
   return std::min(request, std::max(kLeast, (share + kBlock - 1) / kBlock * kBlock));
 }
 
-std::vector<model::Chunk> StorageCase::chunks() const {
-  return model::chunk_schedule(
-      size,
-      {.most = chunk_bytes(), .least = chunk_bytes(), .page = kBlock, .abreast = std::max<std::size_t>(threads, 1)});
-}
-
 std::vector<Axis> storage_axes() {
   const std::vector<std::string> with_slots{"threads", "direct", "mmap-threads"};
   const auto of_slots = [&with_slots](Axis axis) { return only_with("way", with_slots, std::move(axis)); };
@@ -78,6 +78,10 @@ std::vector<Axis> storage_axes() {
        .help = "a folder, in which a file is made that vanishes with the program, or a file, which is only read",
        .example = "model.safetensors"},
       size_axis("size", {.help = "bytes of the file that is made, by default 1G, or of your file, by default all"}),
+      choice_axis(
+          "layout", words(kFileLayouts),
+          {.help = "whole: as in the file (default); tensors: each tensor of a safetensors file, or of 300 of a made "
+                   "file, by itself to a place of its own; placed: as a whole, then copied to these places"}),
       choice_axis("cache", words(kCacheStates),
                   {.defaults = "cold,warm", .help = "whether the page cache holds the file: nothing or all of it"}),
       choice_axis("way", words(kStorageWays),

@@ -12,7 +12,6 @@
 #include "core/axis.hpp"
 #include "core/units.hpp"
 #include "device/types.hpp"
-#include "model/partition.hpp"
 #include "run/scenario.hpp"
 #include "scenarios/common/slot_workers.hpp"
 
@@ -30,6 +29,14 @@ enum class StorageWay {
 inline constexpr std::array<std::string_view, 6> kStorageWays{"read", "threads",      "direct",
                                                               "mmap", "mmap-threads", "mmap-register"};
 
+/// How the file lies on the GPU.
+enum class FileLayout {
+  whole,    ///< as in the file
+  tensors,  ///< each tensor at a place of its own; no read and no copy has bytes of two
+  placed,   ///< like tensors: the file is loaded as a whole and then copied on the GPU, a copy for each tensor
+};
+inline constexpr std::array<std::string_view, 3> kFileLayouts{"whole", "tensors", "placed"};
+
 /// What the page cache holds of the file when a pass begins.
 enum class CacheState { cold, warm };
 inline constexpr std::array<std::string_view, 2> kCacheStates{"cold", "warm"};
@@ -40,6 +47,7 @@ struct StorageCase {
   std::string path;       ///< a folder, in which a file is made, or a file
   bool has_size = false;  ///< whether the user gave a size
   std::size_t size = 0;   ///< of the file to make, or what to load of the user's: if none was given, all of it
+  FileLayout layout = FileLayout::whole;
   CacheState cache = CacheState::cold;
   StorageWay way = StorageWay::read;
   std::size_t request = 0;  ///< bytes of a read and of a slot; 0: the way reads all at once
@@ -51,12 +59,10 @@ struct StorageCase {
   [[nodiscard]] bool is_direct() const { return way == StorageWay::direct; }
   /// Bytes of a slot: the size of a request, or less if the file is too small to give every thread a request.
   [[nodiscard]] std::size_t chunk_bytes() const;
-  /// Requests in order; offsets and lengths in bytes.
-  [[nodiscard]] std::vector<model::Chunk> chunks() const;
 };
 StorageCase storage_case(const Case& c);
-/// Throws UsageError if nothing has this path.
-void require_path(const std::string& path);
+/// Throws UsageError if nothing has this path, or if a simulated machine cannot open it.
+void require_path(const std::string& path, bool simulated);
 /// Returns the case with an axis `size`, which it lacks.
 Case with_size(const Case& c, std::size_t size);
 

@@ -15,10 +15,11 @@ namespace {
 /// Reads a part of a file and copies it from pageable memory, in turn.
 class ReadInTurn final : public FileLoader {
  public:
-  ReadInTurn(Device& device, StoredFile& file, const StorageCase& c, std::byte* on_gpu)
+  ReadInTurn(Device& device, StoredFile& file, const StorageCase& c, const PartTable& parts, std::byte* on_gpu)
       : device_(device),
         file_(file.cached()),
-        chunks_(c.chunks()),
+        parts_(parts),
+        chunks_(parts.chunks(c.chunk_bytes())),
         on_gpu_(on_gpu),
         buffer_(device.allocate_host(c.chunk_bytes(), HostMemory::pageable)) {}
 
@@ -41,7 +42,7 @@ class ReadInTurn final : public FileLoader {
       times_.moving += host.now() - begun;
       if (!to_gpu) continue;
       const double read = host.now();
-      device_.copy_blocking({on_gpu_ + chunk.first, buffer_.data, chunk.count, Direction::h2d});
+      device_.copy_blocking({on_gpu_ + parts_.place_of(chunk.first), buffer_.data, chunk.count, Direction::h2d});
       times_.waiting += host.now() - read;
       if (times_.first == 0) times_.first = host.now() - start;
     }
@@ -50,6 +51,7 @@ class ReadInTurn final : public FileLoader {
 
   Device& device_;
   DataFile& file_;
+  PartTable parts_;
   std::vector<model::Chunk> chunks_;
   std::byte* on_gpu_;
   HostBuffer buffer_;
@@ -87,9 +89,10 @@ class MappingFiller final : public SlotFiller {
   FileMapping* mapping_ = nullptr;
 };
 
-SlotPlan plan_of(const StorageCase& c, std::byte* on_gpu) {
+SlotPlan plan_of(const StorageCase& c, const PartTable& parts, std::byte* on_gpu) {
   return {.on_gpu = on_gpu,
-          .chunks = c.chunks(),
+          .place_of = [parts](std::uint64_t offset) { return parts.place_of(offset); },
+          .chunks = parts.chunks(c.chunk_bytes()),
           .threads = c.threads,
           .slots = c.slots,
           .slot_bytes = c.chunk_bytes(),
@@ -101,9 +104,9 @@ SlotPlan plan_of(const StorageCase& c, std::byte* on_gpu) {
 /// Threads that read into slots.
 class ReadingThreads final : public FileLoader {
  public:
-  ReadingThreads(Device& device, StoredFile& file, const StorageCase& c, std::byte* on_gpu)
+  ReadingThreads(Device& device, StoredFile& file, const StorageCase& c, const PartTable& parts, std::byte* on_gpu)
       : filler_(file, c.is_direct() ? FileRoute::direct : FileRoute::cached, c.threads),
-        workers_(make_slot_workers(device, plan_of(c, on_gpu), filler_)) {}
+        workers_(make_slot_workers(device, plan_of(c, parts, on_gpu), filler_)) {}
 
   void load() override { workers_->transfer_payload(); }
   void read() override { workers_->move_only(); }
@@ -117,11 +120,11 @@ class ReadingThreads final : public FileLoader {
 /// Threads that copy from a mapping into slots.
 class MappedThreads final : public FileLoader {
  public:
-  MappedThreads(Device& device, StoredFile& file, const StorageCase& c, std::byte* on_gpu)
+  MappedThreads(Device& device, StoredFile& file, const StorageCase& c, const PartTable& parts, std::byte* on_gpu)
       : host_(device.host()),
         file_(file.cached()),
         filler_(device.host()),
-        workers_(make_slot_workers(device, plan_of(c, on_gpu), filler_)) {}
+        workers_(make_slot_workers(device, plan_of(c, parts, on_gpu), filler_)) {}
 
   void load() override {
     with_mapping([this] { workers_->transfer_payload(); });
@@ -154,13 +157,13 @@ class MappedThreads final : public FileLoader {
   std::unique_ptr<SlotPool> workers_;
 };
 
-/// One copy of a whole mapping, which is page-locked for it or not.
+/// A copy of each part of a mapping, which is page-locked for it or not.
 class WholeMapping final : public FileLoader {
  public:
-  WholeMapping(Device& device, StoredFile& file, const StorageCase& c, std::byte* on_gpu)
+  WholeMapping(Device& device, StoredFile& file, const StorageCase& c, const PartTable& parts, std::byte* on_gpu)
       : device_(device),
         file_(file.cached()),
-        size_(c.size),
+        parts_(parts),
         locked_(c.way == StorageWay::mmap_register),
         on_gpu_(on_gpu),
         stream_(device.make_stream(StreamKind::nonblocking)) {}
@@ -177,13 +180,13 @@ class WholeMapping final : public FileLoader {
     times_ = {};
     {
       const std::unique_ptr<FileMapping> mapping = file_.map();
-      const std::span<const std::byte> bytes = mapping->bytes().first(size_);
-      mapping->note_read(0, bytes.size());
+      const std::uint64_t first = parts_.parts().front().first;
+      const std::span<const std::byte> bytes = mapping->bytes().subspan(first, parts_.bytes());
+      mapping->note_read(first, bytes.size());
       Registration registration;
       if (locked_) registration = device_.register_host(view_of(bytes));
       times_.moving = host.now() - begun;
-      to_gpu ? copy(bytes) : touch(bytes);
-      times_.first = host.now() - begun;
+      to_gpu ? copy(mapping->bytes(), begun) : touch(bytes);
       mapping->require_intact();
     }
     times_.cpu = host.cpu_now() - cpu;
@@ -194,11 +197,17 @@ class WholeMapping final : public FileLoader {
     return {const_cast<std::byte*>(bytes.data()), bytes.size(), HostMemory::pageable, true};
   }
 
-  void copy(std::span<const std::byte> bytes) {
-    const double begun = device_.host().now();
-    stream_.copy({on_gpu_, bytes.data(), bytes.size(), Direction::h2d});
+  /// `begun`: when the pass began, in seconds. Copies of pageable memory are waited for one by one, as programs do.
+  void copy(std::span<const std::byte> file, double begun) {
+    const double start = device_.host().now();
+    for (const FilePart& part : parts_.parts()) {
+      stream_.copy({on_gpu_ + part.place, file.data() + part.first, part.count, Direction::h2d});
+      if (locked_ && times_.first > 0) continue;
+      stream_.synchronize();
+      if (times_.first == 0) times_.first = device_.host().now() - begun;
+    }
     stream_.synchronize();
-    times_.waiting = device_.host().now() - begun;
+    times_.waiting = device_.host().now() - start;
   }
 
   /// Reads every page, as the copy would; page-locking has done so already.
@@ -214,7 +223,7 @@ class WholeMapping final : public FileLoader {
 
   Device& device_;
   DataFile& file_;
-  std::size_t size_;
+  PartTable parts_;
   bool locked_;
   std::byte* on_gpu_;
   Stream stream_;
@@ -222,19 +231,55 @@ class WholeMapping final : public FileLoader {
   volatile unsigned touched_ = 0;
 };
 
+std::unique_ptr<FileLoader> make_way(Device& device, StoredFile& file, const StorageCase& c, const PartTable& parts,
+                                     std::byte* on_gpu) {
+  switch (c.way) {
+    case StorageWay::read: return std::make_unique<ReadInTurn>(device, file, c, parts, on_gpu);
+    case StorageWay::threads:
+    case StorageWay::direct: return std::make_unique<ReadingThreads>(device, file, c, parts, on_gpu);
+    case StorageWay::mmap_threads: return std::make_unique<MappedThreads>(device, file, c, parts, on_gpu);
+    case StorageWay::mmap:
+    case StorageWay::mmap_register: return std::make_unique<WholeMapping>(device, file, c, parts, on_gpu);
+  }
+  throw std::logic_error("unknown way of loading a file");
+}
+
+/// Loads the parts as they lie in the file, and copies each on the GPU to its place.
+class PlacingLoader final : public FileLoader {
+ public:
+  PlacingLoader(Device& device, StoredFile& file, const StorageCase& c, PartTable parts, std::byte* on_gpu)
+      : parts_(std::move(parts)),
+        on_gpu_(on_gpu),
+        whole_(device.allocate_device(parts_.bytes())),
+        stream_(device.make_stream(StreamKind::nonblocking)),
+        loader_(
+            make_way(device, file, c, PartTable(parts_.parts().front().first, {parts_.bytes()}, false), whole_.data)) {}
+
+  void load() override {
+    loader_->load();
+    const std::uint64_t first = parts_.parts().front().first;
+    for (const FilePart& part : parts_.parts()) {
+      stream_.copy({on_gpu_ + part.place, whole_.data + (part.first - first), part.count, Direction::d2d});
+    }
+    stream_.synchronize();
+  }
+  void read() override { loader_->read(); }
+  [[nodiscard]] WorkTimes times() const override { return loader_->times(); }
+
+ private:
+  PartTable parts_;
+  std::byte* on_gpu_;
+  DeviceBuffer whole_;
+  Stream stream_;
+  std::unique_ptr<FileLoader> loader_;
+};
+
 }  // namespace
 
 std::unique_ptr<FileLoader> make_file_loader(Device& device, StoredFile& file, const StorageCase& c,
-                                             std::byte* on_gpu) {
-  switch (c.way) {
-    case StorageWay::read: return std::make_unique<ReadInTurn>(device, file, c, on_gpu);
-    case StorageWay::threads:
-    case StorageWay::direct: return std::make_unique<ReadingThreads>(device, file, c, on_gpu);
-    case StorageWay::mmap_threads: return std::make_unique<MappedThreads>(device, file, c, on_gpu);
-    case StorageWay::mmap:
-    case StorageWay::mmap_register: return std::make_unique<WholeMapping>(device, file, c, on_gpu);
-  }
-  throw std::logic_error("unknown way of loading a file");
+                                             const PartTable& parts, std::byte* on_gpu) {
+  if (c.layout == FileLayout::placed) return std::make_unique<PlacingLoader>(device, file, c, parts, on_gpu);
+  return make_way(device, file, c, parts, on_gpu);
 }
 
 }  // namespace xferbench

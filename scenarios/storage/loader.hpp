@@ -8,6 +8,7 @@
 #include "device/device.hpp"
 #include "scenarios/common/slot_workers.hpp"
 #include "scenarios/storage/case.hpp"
+#include "scenarios/storage/parts.hpp"
 #include "scenarios/storage/stored_file.hpp"
 
 namespace xferbench {
@@ -25,8 +26,9 @@ class FileLoader : NonCopyable {
   [[nodiscard]] virtual WorkTimes times() const = 0;
 };
 
-/// Makes the way of a case. `on_gpu`: where the file goes; null: only read() will be called. `file` must outlive the
-/// loader.
-std::unique_ptr<FileLoader> make_file_loader(Device& device, StoredFile& file, const StorageCase& c, std::byte* on_gpu);
+/// Makes the way of a case, for the parts of the file that are named. `on_gpu`: where the first of them goes; null:
+/// only read() will be called. `file` must outlive the loader.
+std::unique_ptr<FileLoader> make_file_loader(Device& device, StoredFile& file, const StorageCase& c,
+                                             const PartTable& parts, std::byte* on_gpu);
 
 }  // namespace xferbench

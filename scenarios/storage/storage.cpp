@@ -1,9 +1,11 @@
 // storage: loads a file into GPU memory: from the disk or from the page cache, by reads and copies in turn, by threads
 // through page-locked slots, past the page cache, or from a mapping. All times include the host's work.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -19,6 +21,7 @@
 #include "run/findings.hpp"
 #include "run/scenario.hpp"
 #include "scenarios/storage/case.hpp"
+#include "scenarios/storage/parts.hpp"
 #include "scenarios/storage/space.hpp"
 #include "scenarios/storage/transfer.hpp"
 
@@ -55,6 +58,7 @@ std::vector<MetricDeclaration> storage_metrics() {
       derived_time("first_bytes", "time until the first bytes are in GPU memory").column("first on GPU"),
       derived("from_device", "1", Better::neither, "bytes that the system read from the device, over the file's size")
           .column("from disk", percent),
+      derived("parts", "1", Better::neither, "header and tensors, each loaded to a place of its own"),
       label("file_place", "file system and device of the file"),
       measured(kReadAlone, "time of the same way without the GPU"),
       measured("read-alone-threads", "tune: time in which one thread reads the file"),
@@ -118,7 +122,10 @@ class Storage final : public ScenarioOf<storage_case> {
              .charts = {{.x = "threads", .y = "bandwidth", .panels = {"cache"}, .lines = {"way"}, .limit = "limit"},
                         {.x = "request", .y = "bandwidth", .panels = {"cache"}, .lines = {"way"}, .limit = "limit"}},
              .answer = {.best = "bandwidth",
-                        .text = "{bandwidth}, {of_limit} of the limit; bottleneck: {bottleneck}",
+                        .text = "{bandwidth}, {of_limit} of the limit; {factor} times as fast as read() and a copy in "
+                                "turn; bottleneck: {bottleneck}",
+                        .slow_axis = "way",
+                        .slow_value = "read",
                         .each = {"path", "cache"},
                         .ranks_ways = true},
              .work_axes = {"path", "size", "cache"},
@@ -130,7 +137,8 @@ class Storage final : public ScenarioOf<storage_case> {
   [[nodiscard]] std::vector<Case> expand(const Case& c, const GpusOfRun& gpus) const override {
     const StorageCase parsed = storage_case(c);
     const bool simulated = gpus.environment.simulated();  // then no real file is looked at
-    if (!simulated) require_path(parsed.path);
+    require_path(parsed.path, simulated);
+    static_cast<void>(part_sizes(parsed));  // refuses a file without tensors before anything is measured
     return {parsed.has_size ? c : with_size(c, simulated ? kMadeFile : parsed.size)};
   }
   [[nodiscard]] MemoryNeeds memory_needs(const StorageCase& c) const override { return StorageTransfer::needs(c); }
@@ -149,6 +157,7 @@ class Storage final : public ScenarioOf<storage_case> {
     const std::vector<Series> series = bench.sample(regions, policy_for(c, bench.policy));
     add_measurements(series, result);
     if (all_sampled(series)) derive(c, series.front(), result);
+    if (c.layout != FileLayout::whole) result.add("parts", static_cast<double>(transfer.parts()), "1");
     std::ranges::move(doubts_of(c, transfer, result), std::back_inserter(result.warnings));
     if (bench.verifies_again()) transfer.verify();
   }
@@ -212,19 +221,40 @@ class Storage final : public ScenarioOf<storage_case> {
   }
 };
 
-/// Returns how many times as fast the best is as the fastest read() and copy in turn; empty if there is none.
-std::string factor_over_read(const std::vector<const Result*>& those, const Result& best) {
-  double fastest = 0;
+/// Time of the fastest of these cases with the way and the layout; nothing if there is none.
+std::optional<double> fastest_time(const std::vector<const Result*>& those, StorageWay way, FileLayout layout) {
+  std::optional<double> least;
   for (const Result* r : those) {
-    if (storage_case(r->config).way != StorageWay::read) continue;
-    const double time = r->median("storage");
-    fastest = fastest == 0 ? time : std::min(fastest, time);
+    const StorageCase c = storage_case(r->config);
+    if (c.way != way || c.layout != layout) continue;
+    least = std::min(least.value_or(std::numeric_limits<double>::infinity()), r->median("storage"));
   }
-  if (fastest == 0) return "";
-  return fmt::format(", {} times as fast as read() and a copy in turn", factor_text(fastest / best.median("storage")));
+  return least;
 }
 
-/// Names the fastest way for each file and state of the page cache, with its factor over read and copy in turn.
+/// Says how many times as long each way takes for tensors one by one as for the whole file.
+std::optional<Finding> tensors_finding(const std::vector<const Result*>& those) {
+  std::vector<std::string> ways;
+  double parts = 0;
+  for (const Result* r : those) parts = std::max(parts, r->metric("parts") == nullptr ? 0 : r->value("parts"));
+  for (std::size_t i = 0; i < kStorageWays.size(); ++i) {
+    const auto way = static_cast<StorageWay>(i);
+    const std::optional<double> whole = fastest_time(those, way, FileLayout::whole);
+    const std::optional<double> tensors = fastest_time(those, way, FileLayout::tensors);
+    if (!whole || !tensors) continue;
+    ways.push_back(fmt::format("{} {}", kStorageWays[i], factor_text(*tensors / *whole)));
+    if (*tensors > *whole) ways.back() += fmt::format(" ({} a tensor)", format_seconds((*tensors - *whole) / parts));
+  }
+  if (ways.empty()) return std::nullopt;
+  return Finding{
+      .kind = "tensors",
+      .labels = {{"cache", std::string(those.front()->config.word("cache"))}},
+      .text = fmt::format("{}: {:.0f} tensors one by one, each with reads and copies of its own: time over that "
+                          "of the whole file (and more for each tensor): {}",
+                          those.front()->config.word("cache"), parts, fmt::join(ways, ", "))};
+}
+
+/// Names the fastest way for each file and state of the page cache.
 std::vector<Finding> Storage::conclude(std::span<const Result* const> results) const {
   const std::vector<const Result*> measured = with_metric(results, "of_limit");
   for (const Result* r : measured) r->needed_measurement("storage");
@@ -242,7 +272,6 @@ std::vector<Finding> Storage::conclude(std::span<const Result* const> results) c
     std::string text =
         fmt::format("{}: {}: {} GB/s, {} of the limit", cache, ranking_text(front, compared.names, "is the fastest"),
                     format_significant(best.value("bandwidth")), format_percent(best.value("of_limit")));
-    if (c.way != StorageWay::read) text += factor_over_read(those, best);
     findings.push_back({.kind = "winner",
                         .labels = {{"path", c.path},
                                    {"cache", cache},
@@ -250,6 +279,7 @@ std::vector<Finding> Storage::conclude(std::span<const Result* const> results) c
                                    {"outcome", outcome_label(front)}},
                         .metrics = {best.needed_metric("bandwidth"), best.needed_metric("of_limit")},
                         .text = std::move(text)});
+    if (auto tensors = tensors_finding(those)) findings.push_back(*std::move(tensors));
   }
   return findings;
 }

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
-#include <span>
 #include <vector>
 
 #include "core/error.hpp"
@@ -88,20 +86,22 @@ std::optional<double> StoredFile::cached_share() {
   return std::min(1.0, static_cast<double>(residency->cached) / static_cast<double>(size()));
 }
 
-void StoredFile::check(Device& device, const DeviceView& loaded, std::string_view what) {
+void StoredFile::check(std::uint64_t first, std::uint64_t count, const Fetch& fetch, std::string_view what) {
   std::vector<std::byte> found(static_cast<std::size_t>(std::min<std::uint64_t>(kPart, size())));
-  std::vector<std::byte> right(own_ ? 0 : found.size());
+  std::vector<std::byte> right(found.size());
   for_parts(size(), [&](std::uint64_t number, std::uint64_t offset, std::size_t bytes) {
-    const std::span<std::byte> part = std::span(found).first(bytes);
-    device.copy_and_wait({part.data(), loaded.data + offset, bytes, Direction::d2h});
-    std::optional<pattern::Mismatch> wrong;
+    const std::uint64_t from = std::max(first, offset);
+    const std::uint64_t until = std::min(first + count, offset + bytes);
+    if (from >= until) return;
+    const std::span<std::byte> part = std::span(found).first(until - from);
+    fetch(part, from);
     if (own_) {
-      wrong = pattern::check_bytes(part, seed_ + number);
+      pattern::fill_bytes(std::span(right).first(bytes), seed_ + number);
     } else {
       cached_->read_at(std::span(right).first(bytes), offset);
-      wrong = pattern::compare_bytes(part, right.data());
     }
-    if (wrong) wrong->offset += offset;
+    std::optional<pattern::Mismatch> wrong = pattern::compare_bytes(part, right.data() + (from - offset));
+    if (wrong) wrong->offset += from;
     pattern::require(wrong, what);
   });
 }

@@ -1,14 +1,16 @@
 // The file of a storage case: one of its own, filled from the seed, or a user's, which is only read.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "core/non_copyable.hpp"
-#include "device/device.hpp"
 #include "device/file.hpp"
 #include "scenarios/storage/case.hpp"
 
@@ -34,8 +36,11 @@ class StoredFile : NonCopyable {
   /// Share of the file, 0 to 1, that the page cache holds; nothing if the system does not tell.
   [[nodiscard]] std::optional<double> cached_share();
 
-  /// Throws VerificationError if memory on the GPU differs from the file. Reads a user's file once more for it.
-  void check(Device& device, const DeviceView& loaded, std::string_view what);
+  /// Brings bytes that should be those of the file from `offset` on into `to`.
+  using Fetch = std::function<void(std::span<std::byte> to, std::uint64_t offset)>;
+  /// Throws VerificationError if what was loaded of a range differs from the file. Reads a user's file once more for
+  /// it.
+  void check(std::uint64_t first, std::uint64_t count, const Fetch& fetch, std::string_view what);
 
  private:
   void fill();

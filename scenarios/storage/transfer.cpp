@@ -25,6 +25,8 @@ std::uint64_t slot_bytes_of(const StorageCase& c) {
   return crews * std::max<std::size_t>(c.slots, 1) * c.chunk_bytes();
 }
 
+PartTable whole_file(const StorageCase& c) { return PartTable(0, {c.size}, false); }
+
 std::shared_ptr<StoredFile> shared_file(const StorageCase& c, const RunContext& bench) {
   const std::string key = fmt::format("storage {} {}", c.path, c.size);
   return bench.memo->remember<std::shared_ptr<StoredFile>>(key, [&] {
@@ -46,6 +48,7 @@ std::vector<StorageCase> readers(const StorageCase& c, bool simulated) {
   for (const Reader& reader : c.cache == CacheState::cold ? std::span<const Reader>(kCold) : kWarm) {
     StorageCase made = c;
     made.way = reader.way;
+    made.layout = FileLayout::whole;
     made.threads = reader.threads;
     made.request = 2 * MiB;
     made.slots = 1;
@@ -68,7 +71,7 @@ StorageCase fastest_reader(const StorageCase& c, const RunContext& bench, Stored
     const bool simulated = bench.device.capabilities().environment.simulated();
     for (const StorageCase& reader : readers(c, simulated)) {
       if (reader.is_direct() && !file.has_direct_route()) continue;
-      const auto loader = make_file_loader(bench.device, file, reader, nullptr);
+      const auto loader = make_file_loader(bench.device, file, reader, whole_file(c), nullptr);
       for (int pass = 0; pass < 2; ++pass) {
         file.prepare(c.cache);
         const double begun = host.now();
@@ -88,7 +91,10 @@ StorageCase fastest_reader(const StorageCase& c, const RunContext& bench, Stored
 MemoryNeeds StorageTransfer::needs(const StorageCase& c) {
   constexpr std::uint64_t kParts = 2 * 64 * MiB;  // with which the file is filled and checked
   constexpr std::uint64_t kSlots = 64 * MiB;      // of fastest_read()
-  return {slot_bytes_of(c) + std::min(c.size, kLinkBuffer) + kParts + kSlots, c.size};
+  constexpr std::uint64_t kGaps = 4 * MiB;        // between the tensors of large models
+  const std::uint64_t placed = c.layout == FileLayout::placed ? c.size : 0;
+  const std::uint64_t gaps = c.layout == FileLayout::whole ? 0 : kGaps;
+  return {slot_bytes_of(c) + std::min(c.size, kLinkBuffer) + kParts + kSlots, c.size + placed + gaps};
 }
 
 StorageTransfer::StorageTransfer(const StorageCase& c, const RunContext& bench, const StorageTransfer* same_work)
@@ -96,10 +102,12 @@ StorageTransfer::StorageTransfer(const StorageCase& c, const RunContext& bench, 
       device_(bench.device),
       case_(c),
       file_(shared_file(c, bench)),
-      on_gpu_(same_work != nullptr ? same_work->on_gpu_
-                                   : std::make_shared<DeviceBuffer>(device_.allocate_device(c.size))),
+      parts_(0, part_sizes(c), c.layout != FileLayout::whole),
+      on_gpu_(same_work != nullptr && same_work->on_gpu_->bytes >= parts_.bytes_on_gpu()
+                  ? same_work->on_gpu_
+                  : std::make_shared<DeviceBuffer>(device_.allocate_device(parts_.bytes_on_gpu()))),
       stream_(device_.make_stream(StreamKind::nonblocking)),
-      loader_(make_file_loader(device_, *file_, c, on_gpu_->data)) {}
+      loader_(make_file_loader(device_, *file_, c, parts_, on_gpu_->data)) {}
 
 void StorageTransfer::prepare() {
   file_->prepare(case_.cache);
@@ -128,7 +136,7 @@ Region StorageTransfer::load() {
   region.reset = [this] { prepare(); };
   // The first pass from a disk is as slow as all others, and each takes long.
   region.warmed_by_another = case_.cache == CacheState::cold;
-  region.check = [this] { file_->check(device_, *on_gpu_, "its output"); };
+  region.check = [this] { check("its output"); };
   return region;
 }
 
@@ -150,14 +158,15 @@ Region StorageTransfer::reads(const char* name, std::shared_ptr<FileLoader> load
 Region StorageTransfer::read_alone() { return reads(kReadAlone, loader_); }
 
 Region StorageTransfer::fastest_read() {
-  return reads(kFastestRead, make_file_loader(device_, *file_, fastest_reader(case_, bench_, *file_), nullptr));
+  return reads(kFastestRead,
+               make_file_loader(device_, *file_, fastest_reader(case_, bench_, *file_), whole_file(case_), nullptr));
 }
 
 Region StorageTransfer::link_only() {
   pinned_ = device_.allocate_host(std::min(case_.size, kLinkBuffer), HostMemory::pinned);
   Region region{.name = kLinkOnly, .clock = Clock::host, .submit = [this] {
-                  for (std::size_t offset = 0; offset < on_gpu_->bytes; offset += pinned_.bytes) {
-                    const std::size_t bytes = std::min(pinned_.bytes, on_gpu_->bytes - offset);
+                  for (std::size_t offset = 0; offset < case_.size; offset += pinned_.bytes) {
+                    const std::size_t bytes = std::min(pinned_.bytes, case_.size - offset);
                     stream_.copy({on_gpu_->data + offset, pinned_.data, bytes, Direction::h2d});
                   }
                   stream_.synchronize();
@@ -169,7 +178,14 @@ Region StorageTransfer::link_only() {
 void StorageTransfer::verify() {
   device_.fill_and_wait(*on_gpu_, pattern::kPoison);
   run_once(device_.machine(), load());
-  file_->check(device_, *on_gpu_, "the loaded file");
+  check("the loaded file");
+}
+
+void StorageTransfer::check(std::string_view what) {
+  const auto fetch = [this](std::span<std::byte> to, std::uint64_t offset) {
+    parts_.fetch(device_, on_gpu_->data, to, offset);
+  };
+  file_->check(0, case_.size, fetch, what);
 }
 
 }  // namespace xferbench

@@ -7,6 +7,7 @@
 #include "run/scenario.hpp"
 #include "scenarios/storage/case.hpp"
 #include "scenarios/storage/loader.hpp"
+#include "scenarios/storage/parts.hpp"
 #include "scenarios/storage/stored_file.hpp"
 
 namespace xferbench {
@@ -38,17 +39,20 @@ class StorageTransfer : NonCopyable {
   void verify();
 
   [[nodiscard]] FilePlace place() const { return file_->place(); }
+  [[nodiscard]] std::size_t parts() const { return parts_.parts().size(); }
   /// Largest share of the file, 0 to 1, that was in the page cache before a cold pass, or was not before a warm one.
   [[nodiscard]] double missed_state() const { return missed_; }
 
  private:
   [[nodiscard]] Region reads(const char* name, std::shared_ptr<FileLoader> loader);
   void prepare();
+  void check(std::string_view what);
 
   const RunContext& bench_;
   Device& device_;
   StorageCase case_;
   std::shared_ptr<StoredFile> file_;
+  PartTable parts_;
   std::shared_ptr<DeviceBuffer> on_gpu_;
   Stream stream_;
   std::shared_ptr<FileLoader> loader_;

@@ -49,8 +49,11 @@ struct Answer {
   std::string best{};
   /// Clauses separated by semicolons, with names of metrics, measurements and labels in braces: "{bandwidth},
   /// {of_limit} of the limit". Values are formatted as in their table columns. A clause is left out if the case lacks
-  /// one of its numbers.
+  /// one of its numbers. "{factor}" is how many times as fast the best case is as the fastest case with `slow_value` of
+  /// axis `slow_axis`.
   std::string text{};
+  std::string slow_axis{};
+  std::string slow_value{};
   std::vector<std::string> each{};  ///< axes; there is one sentence for each existing combination of their values
   /// Only cases with the largest value of these axes can be the best case; small sizes mostly show the cost of calls.
   std::vector<std::string> largest{"size"};

@@ -10,6 +10,7 @@
 
 #include "core/lists.hpp"
 #include "core/units.hpp"
+#include "run/finding_text.hpp"
 #include "words/case_keys.hpp"
 
 namespace xferbench {
@@ -37,41 +38,6 @@ std::string quantity(const ScenarioDescriptor& scenario, const MetricDeclaration
   return width ? text + " ± " + format_percent(*width) : text;
 }
 
-/// Returns a clause of ScenarioDescriptor::answer with its numbers filled in; nullopt if one of them is unknown.
-std::optional<std::string> filled(const std::string& clause, const ScenarioDescriptor& scenario, const Result& result) {
-  std::string text;
-  std::size_t from = 0;
-  for (std::size_t at = clause.find('{'); at != std::string::npos; at = clause.find('{', from)) {
-    const std::size_t end = clause.find('}', at);
-    const std::string name = clause.substr(at + 1, end - at - 1);
-    const MetricDeclaration* declared = scenario.metric(name);
-    const std::string number = declared == nullptr ? "" : quantity(scenario, *declared, result);
-    if (number.empty()) return std::nullopt;
-    text += clause.substr(from, at - from) + number;
-    from = end + 1;
-  }
-  return text + clause.substr(from);
-}
-
-std::string sentence_of(const ScenarioDescriptor& scenario, const Result& result) {
-  std::vector<std::string> parts;
-  for (std::string& clause : split(scenario.answer.text, ';')) {
-    clause.erase(0, clause.find_first_not_of(' '));
-    if (auto text = filled(clause, scenario, result)) parts.push_back(*std::move(text));
-  }
-  return fmt::format("{}", fmt::join(parts, "; "));
-}
-
-/// Returns the cases that compete to be the best: those with the largest value of each of these axes.
-Results largest(Results results, const std::vector<std::string>& axes) {
-  for (const std::string& axis : axes) {
-    const auto size = [&axis](const Result* r) { return r->config.has(axis) ? r->config.count(axis) : 0; };
-    const std::uint64_t most = size(*std::ranges::max_element(results, {}, size));
-    std::erase_if(results, [&](const Result* r) { return size(r) != most; });
-  }
-  return results;
-}
-
 const Result* best_of(const ScenarioDescriptor& scenario, const Results& results) {
   const std::string& name = scenario.answer.best;
   const MetricDeclaration* declared = scenario.metric(name);
@@ -86,6 +52,55 @@ const Result* best_of(const ScenarioDescriptor& scenario, const Results& results
     if (!best || value < best->first) best = {value, r};
   }
   return best ? best->second : nullptr;
+}
+
+/// Returns the number for "{factor}" in ScenarioDescriptor::answer; empty if no case is slow in that way, or `best` is.
+std::string factor_of(const ScenarioDescriptor& scenario, const Result& best, Results like) {
+  const Answer& answer = scenario.answer;
+  std::erase_if(like, [&](const Result* r) { return !r->config.is(answer.slow_axis, answer.slow_value); });
+  const Result* slow = best_of(scenario, like);
+  const Measurement* time = headline_of(best, scenario.metrics);
+  const Measurement* slow_time = slow == nullptr ? nullptr : headline_of(*slow, scenario.metrics);
+  if (time == nullptr || slow_time == nullptr || slow == &best) return {};
+  return factor_text(slow_time->median / time->median);
+}
+
+/// Returns a clause of ScenarioDescriptor::answer with its numbers filled in; nullopt if one of them is unknown.
+std::optional<std::string> filled(const std::string& clause, const ScenarioDescriptor& scenario, const Result& result,
+                                  const Results& like) {
+  std::string text;
+  std::size_t from = 0;
+  for (std::size_t at = clause.find('{'); at != std::string::npos; at = clause.find('{', from)) {
+    const std::size_t end = clause.find('}', at);
+    const std::string name = clause.substr(at + 1, end - at - 1);
+    const MetricDeclaration* declared = scenario.metric(name);
+    const std::string number = name == "factor"      ? factor_of(scenario, result, like)
+                               : declared == nullptr ? ""
+                                                     : quantity(scenario, *declared, result);
+    if (number.empty()) return std::nullopt;
+    text += clause.substr(from, at - from) + number;
+    from = end + 1;
+  }
+  return text + clause.substr(from);
+}
+
+std::string sentence_of(const ScenarioDescriptor& scenario, const Result& result, const Results& like) {
+  std::vector<std::string> parts;
+  for (std::string& clause : split(scenario.answer.text, ';')) {
+    clause.erase(0, clause.find_first_not_of(' '));
+    if (auto text = filled(clause, scenario, result, like)) parts.push_back(*std::move(text));
+  }
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+/// Returns the cases that compete to be the best: those with the largest value of each of these axes.
+Results largest(Results results, const std::vector<std::string>& axes) {
+  for (const std::string& axis : axes) {
+    const auto size = [&axis](const Result* r) { return r->config.has(axis) ? r->config.count(axis) : 0; };
+    const std::uint64_t most = size(*std::ranges::max_element(results, {}, size));
+    std::erase_if(results, [&](const Result* r) { return size(r) != most; });
+  }
+  return results;
 }
 
 /// Returns how the best case differs from the others, for example " (size 256 MiB; the best of 4 cases: host pinned; 1
@@ -131,7 +146,7 @@ std::vector<std::string> answers_of(const ScenarioDescriptor& scenario, std::spa
     if (measured.empty()) continue;
     const Results like = largest(measured, scenario.answer.largest);
     const Result* best = best_of(scenario, like);
-    const std::string text = best == nullptr ? "" : sentence_of(scenario, *best);
+    const std::string text = best == nullptr ? "" : sentence_of(scenario, *best, like);
     if (!text.empty())
       sentences.push_back(name + (name.empty() ? "" : ": ") + text + which(scenario, *best, like, all));
   }

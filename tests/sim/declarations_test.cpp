@@ -95,7 +95,7 @@ const std::vector<std::pair<std::string, Everything>>& commands() {
        {.runs = {{"scatter", "--size", "1M", "--way", "calls,kernel", "--beside", "none,compute"}},
         .tunes = {{"tune", "scatter", "--dir", "h2d", "--size", "1M", "--way", "calls,batch"}}}},
       {"storage",
-       {.runs = {{"storage", "--size", "1M", "--way", "read,threads", "--threads", "1"}},
+       {.runs = {{"storage", "--size", "1M", "--way", "read,threads", "--threads", "1", "--layout", "whole,tensors"}},
         .tunes = {{"tune", "storage", "--size", "1M", "--cache", "cold", "--way", "threads,direct,mmap-threads",
                    "--threads", "1"}}}},
       {"staging", {.runs = {{"staging", "--size", "4M", "--threads", "2"}}}},

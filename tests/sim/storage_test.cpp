@@ -1,8 +1,16 @@
 // Scenario storage: every way loads every byte, a cold file comes from the disk and a warm one does not, and the
 // simulated disk follows its law.
+#include <bit>
+#include <filesystem>
+#include <fstream>
+
+#include "core/error.hpp"
 #include "device/file.hpp"
 #include "run/tuner.hpp"
+#include "scenarios/storage/parts.hpp"
 #include "sim/sim_fixture.hpp"
+#include "support/files.hpp"
+#include "words/answer.hpp"
 
 namespace xferbench::test {
 
@@ -36,7 +44,68 @@ TEST_F(StorageTest, EveryWayLoadsEveryByte) {
     expect_all(results, Status::ok);
     EXPECT_EQ(results.size(), 16U) << "6 ways cold, 5 warm, and 1 or 3 threads where they have slots";
     expect_all(run({"--way", "threads,mmap-threads", "--crew", "all", "--size", size, "--threads", "3"}), Status::ok);
+    expect_all(
+        run({"--way", "all", "--layout", "tensors,placed", "--size", size, "--threads", "3", "--request", "64K"}),
+        Status::ok);
   }
+}
+
+TEST_F(StorageTest, TensorsTileTheFileAndHaveAlignedPlaces) {
+  for (const std::uint64_t bytes : {1UL, 299UL, 300UL, 1'000'001UL, 1UL << 30}) {
+    const StorageCase c{.path = ".", .size = bytes, .layout = FileLayout::tensors};
+    const PartTable table(0, part_sizes(c), true);
+    EXPECT_EQ(table.bytes(), bytes);
+    EXPECT_EQ(table.parts().size(), std::min<std::size_t>(300, bytes));
+    std::uint64_t end = 0;
+    for (const FilePart& part : table.parts()) {
+      EXPECT_EQ(std::exchange(end, part.first + part.count), part.first);
+      EXPECT_EQ(part.place % 256, 0U);
+    }
+  }
+}
+
+TEST_F(StorageTest, ASafetensorsHeaderSaysWhereTensorsLie) {
+  const TemporaryFolder folder;
+  const std::string path = (folder / "model.safetensors").string();
+  const auto write = [&](const std::string& header) {
+    std::ofstream file(path, std::ios::binary);
+    const auto length = std::bit_cast<std::array<char, 8>>(std::uint64_t{header.size()});
+    file.write(length.data(), length.size());
+    file << header << std::string(1000, 'x');
+  };
+  const auto sizes = [&] {
+    return part_sizes({.path = path, .size = std::filesystem::file_size(path), .layout = FileLayout::tensors});
+  };
+  const std::string header = R"({"__metadata__":{"a":"b"},"w":{"dtype":"F16","shape":[100],"data_offsets":[0,200]},)"
+                             R"("v":{"dtype":"U8","shape":[800],"data_offsets":[200,1000]}})";
+  write(header);
+  EXPECT_EQ(sizes(), (std::vector<std::uint64_t>{8 + header.size(), 200, 800}));
+  for (const char* wrong :
+       {"no JSON", R"({"w":{"data_offsets":7}})", R"({"w":[1]})", R"({"w":{"data_offsets":[0,-1]}})"}) {
+    write(wrong);
+    EXPECT_THROW(sizes(), UsageError) << wrong;
+  }
+  std::ofstream(path) << "short";
+  EXPECT_THROW(sizes(), UsageError);
+}
+
+TEST_F(StorageTest, SingleTensorsTakeLongerWhereEachWaitsForItsCopy) {
+  verify_ = false;
+  const auto results = run({"--way", "read,mmap", "--layout", "all", "--cache", "warm", "--size", "64M"});
+  const auto findings = conclude(scenarios(), results);
+  const auto time_of = [&](std::string_view layout, std::string_view way) {
+    const auto that = std::ranges::find_if(
+        results, [&](const Result& r) { return r.config.is("layout", layout) && r.config.is("way", way); });
+    return median(*that, "storage");
+  };
+  for (const char* way : {"read", "mmap"}) {
+    EXPECT_GT(time_of("tensors", way), time_of("placed", way)) << way;
+    EXPECT_GT(time_of("placed", way), time_of("whole", way)) << way;
+  }
+  const auto said = std::ranges::find(findings, "tensors", &Finding::kind);
+  ASSERT_NE(said, findings.end());
+  const std::string factor = fmt::format("read {:.2f} (", time_of("tensors", "read") / time_of("whole", "read"));
+  EXPECT_NE(said->text.find(factor), std::string::npos) << said->text << "; expected " << factor;
 }
 
 TEST_F(StorageTest, ASlotThatIsFilledAgainTooSoonIsWrongData) {
@@ -124,9 +193,13 @@ TEST_F(StorageTest, ReadsTakeTheirCpuTimeColdAsTheyDoWarm) {
   }
 }
 
-TEST_F(StorageTest, TheFindingComparesWithTheFastestReadInTurn) {
+TEST_F(StorageTest, TheAnswerComparesWithTheFastestReadInTurn) {
   verify_ = false;
-  const auto text_of = [](const std::vector<Result>& results) { return conclude(scenarios(), results).front().text; };
+  const auto text_of = [](const std::vector<Result>& results) {
+    std::vector<const Result*> all;
+    for (const Result& r : results) all.push_back(&r);
+    return answers_of(scenario_named("storage").descriptor(), all).front();
+  };
   const auto results =
       run({"--way", "read,threads", "--cache", "warm", "--size", "16M", "--request", "1M,64K", "--threads", "8"});
   const auto time_at = [&](std::size_t i) { return median(results[i], "storage"); };
