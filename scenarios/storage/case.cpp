@@ -27,38 +27,45 @@ std::uint64_t usual_size(const std::string& path) {
 
 }  // namespace
 
-void require_path(const std::string& path, bool simulated) {
+void require_path(const StorageCase& c, bool simulated) {
   std::error_code error;
-  if (simulated && std::filesystem::is_regular_file(path, error)) {
-    throw UsageError(
-        fmt::format("--path {}: the simulated disk has no files; give a folder, or --size with the size "
-                    "of that file",
-                    printable(path)));
+  const std::filesystem::file_type type = std::filesystem::status(c.path, error).type();
+  const auto refuse = [&c](std::string_view why) {
+    throw UsageError(fmt::format("--path {}: {}", printable(c.path), why));
+  };
+  const bool exists = type != std::filesystem::file_type::not_found && type != std::filesystem::file_type::none;
+  if (!exists && !simulated) {
+    const std::string said =
+        error && type == std::filesystem::file_type::none ? error.message() : "no such file or folder";
+    refuse(said + "; give a folder, in which a file is made, or a file");
   }
-  if (simulated || std::filesystem::exists(path, error)) return;
-  throw UsageError(fmt::format("--path {}: {}; give a folder, in which a file is made, or a file", printable(path),
-                               error ? error.message() : "no such file or folder"));
+  if (!exists || type == std::filesystem::file_type::directory) return;
+  if (c.saves) refuse("--dir save never writes a file of yours; give a folder, in which a file is made");
+  if (simulated) refuse("the simulated disk has no files; give a folder, and --size with the size of that file");
 }
 
-Case with_size(const Case& c, std::size_t size) {
+Case completed(const Case& c) {
+  const StorageCase parsed = storage_case(c);
   const std::vector<Axis> axes = storage_axes();
-  Case sized = c;
-  sized.set(*std::ranges::find(axes, "size", &Axis::name), std::uint64_t{size});
-  return sized;
+  Case made = parsed.saves ? c.with("cache", {}) : c;
+  if (!parsed.has_size) made.set(*std::ranges::find(axes, "size", &Axis::name), std::uint64_t{parsed.size});
+  return made;
 }
 
 StorageCase storage_case(const Case& c) {
-  return {.path = c.word("path"),
-          .has_size = c.has("size"),
-          .size = c.has("size") ? c.count("size") : usual_size(c.word("path")),
-          .layout = c.has("layout") ? c.one_of<FileLayout>("layout", kFileLayouts) : FileLayout::whole,
-          .cache = c.one_of<CacheState>("cache", kCacheStates),
-          .way = c.one_of<StorageWay>("way", kStorageWays),
-          .request = c.count_or("request", 0),
-          .threads = c.count_or("threads", 0),
-          .slots = c.count_or("slots", 0),
-          .slot_memory = host_memory(c.has("slot-memory") ? c.word("slot-memory") : kStorageSlots.front()),
-          .crew = c.has("crew") ? c.one_of<SlotCrew>("crew", kSlotCrews) : SlotCrew::one_stream};
+  return {
+      .path = c.word("path"),
+      .saves = c.is("dir", "save"),
+      .has_size = c.has("size"),
+      .size = c.has("size") ? c.count("size") : usual_size(c.word("path")),
+      .layout = c.has("layout") ? c.one_of<FileLayout>("layout", kFileLayouts) : FileLayout::whole,
+      .cache = c.has("cache") && !c.is("dir", "save") ? c.one_of<CacheState>("cache", kCacheStates) : CacheState::cold,
+      .way = c.one_of<StorageWay>("way", kStorageWays),
+      .request = c.count_or("request", 0),
+      .threads = c.count_or("threads", 0),
+      .slots = c.count_or("slots", 0),
+      .slot_memory = host_memory(c.has("slot-memory") ? c.word("slot-memory") : kStorageSlots.front()),
+      .crew = c.has("crew") ? c.one_of<SlotCrew>("crew", kSlotCrews) : SlotCrew::one_stream};
 }
 
 std::size_t StorageCase::chunk_bytes() const {
@@ -77,6 +84,9 @@ std::vector<Axis> storage_axes() {
        .defaults = ".",
        .help = "a folder, in which a file is made that vanishes with the program, or a file, which is only read",
        .example = "model.safetensors"},
+      choice_axis("dir", words(kFileDirections),
+                  {.help = "load: from the file to the GPU (default); save: from the GPU to a file that is made, until "
+                           "fdatasync has returned, by ways read (copy and write() in turn), threads, direct"}),
       size_axis("size", {.help = "bytes of the file that is made, by default 1G, or of your file, by default all"}),
       choice_axis(
           "layout", words(kFileLayouts),
@@ -115,7 +125,13 @@ std::optional<SkipReason> reason_against(const StorageCase& c, const Capabilitie
   if (c.request % kBlock != 0) {
     return SkipReason::impossible(fmt::format("--request {} is not a multiple of 4 KiB", format_size_exact(c.request)));
   }
-  if (c.is_direct() && c.cache == CacheState::warm) {
+  if (c.saves && c.way != StorageWay::read && c.way != StorageWay::threads && !c.is_direct()) {
+    return SkipReason::impossible("--dir save writes by --way read, threads or direct");
+  }
+  if (c.saves && c.layout != FileLayout::whole) {
+    return SkipReason::impossible("--dir save writes the file as a whole; use --layout whole");
+  }
+  if (!c.saves && c.is_direct() && c.cache == CacheState::warm) {
     return SkipReason::meaningless("direct reads go past the page cache; use --cache cold");
   }
   if (c.size == 0) return SkipReason::impossible(c.path + " is empty: there is nothing to load");

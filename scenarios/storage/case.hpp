@@ -28,6 +28,7 @@ enum class StorageWay {
 };
 inline constexpr std::array<std::string_view, 6> kStorageWays{"read", "threads",      "direct",
                                                               "mmap", "mmap-threads", "mmap-register"};
+inline constexpr std::array<std::string_view, 2> kFileDirections{"load", "save"};
 
 /// How the file lies on the GPU.
 enum class FileLayout {
@@ -45,6 +46,7 @@ inline constexpr std::size_t kMadeFile = 1 * GiB;  ///< bytes of the file that i
 
 struct StorageCase {
   std::string path;       ///< a folder, in which a file is made, or a file
+  bool saves = false;     ///< from the GPU to the file
   bool has_size = false;  ///< whether the user gave a size
   std::size_t size = 0;   ///< of the file to make, or what to load of the user's: if none was given, all of it
   FileLayout layout = FileLayout::whole;
@@ -61,10 +63,11 @@ struct StorageCase {
   [[nodiscard]] std::size_t chunk_bytes() const;
 };
 StorageCase storage_case(const Case& c);
-/// Throws UsageError if nothing has this path, or if a simulated machine cannot open it.
-void require_path(const std::string& path, bool simulated);
-/// Returns the case with an axis `size`, which it lacks.
-Case with_size(const Case& c, std::size_t size);
+/// Throws UsageError if nothing has this path, if the case would write a user's file, or if a simulated machine cannot
+/// open it.
+void require_path(const StorageCase& c, bool simulated);
+/// Returns the case with an axis `size`, and without a state of the page cache if it saves.
+Case completed(const Case& c);
 
 std::vector<Axis> storage_axes();
 

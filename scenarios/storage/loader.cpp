@@ -13,7 +13,7 @@ namespace xferbench {
 namespace {
 
 /// Reads a part of a file and copies it from pageable memory, in turn.
-class ReadInTurn final : public FileLoader {
+class ReadInTurn final : public FileWay {
  public:
   ReadInTurn(Device& device, StoredFile& file, const StorageCase& c, const PartTable& parts, std::byte* on_gpu)
       : device_(device),
@@ -23,11 +23,11 @@ class ReadInTurn final : public FileLoader {
         on_gpu_(on_gpu),
         buffer_(device.allocate_host(c.chunk_bytes(), HostMemory::pageable)) {}
 
-  void load() override {
+  void transfer() override {
     run(true);
     device_.synchronize();
   }
-  void read() override { run(false); }
+  void file_alone() override { run(false); }
   [[nodiscard]] WorkTimes times() const override { return times_; }
 
  private:
@@ -89,27 +89,15 @@ class MappingFiller final : public SlotFiller {
   FileMapping* mapping_ = nullptr;
 };
 
-SlotPlan plan_of(const StorageCase& c, const PartTable& parts, std::byte* on_gpu) {
-  return {.on_gpu = on_gpu,
-          .place_of = [parts](std::uint64_t offset) { return parts.place_of(offset); },
-          .chunks = parts.chunks(c.chunk_bytes()),
-          .threads = c.threads,
-          .slots = c.slots,
-          .slot_bytes = c.chunk_bytes(),
-          .memory = c.slot_memory,
-          .crew = c.crew,
-          .time_first = true};
-}
-
 /// Threads that read into slots.
-class ReadingThreads final : public FileLoader {
+class ReadingThreads final : public FileWay {
  public:
   ReadingThreads(Device& device, StoredFile& file, const StorageCase& c, const PartTable& parts, std::byte* on_gpu)
       : filler_(file, c.is_direct() ? FileRoute::direct : FileRoute::cached, c.threads),
-        workers_(make_slot_workers(device, plan_of(c, parts, on_gpu), filler_)) {}
+        workers_(make_slot_workers(device, slot_plan(c, parts, on_gpu), filler_)) {}
 
-  void load() override { workers_->transfer_payload(); }
-  void read() override { workers_->move_only(); }
+  void transfer() override { workers_->transfer_payload(); }
+  void file_alone() override { workers_->move_only(); }
   [[nodiscard]] WorkTimes times() const override { return workers_->times(); }
 
  private:
@@ -118,18 +106,18 @@ class ReadingThreads final : public FileLoader {
 };
 
 /// Threads that copy from a mapping into slots.
-class MappedThreads final : public FileLoader {
+class MappedThreads final : public FileWay {
  public:
   MappedThreads(Device& device, StoredFile& file, const StorageCase& c, const PartTable& parts, std::byte* on_gpu)
       : host_(device.host()),
         file_(file.cached()),
         filler_(device.host()),
-        workers_(make_slot_workers(device, plan_of(c, parts, on_gpu), filler_)) {}
+        workers_(make_slot_workers(device, slot_plan(c, parts, on_gpu), filler_)) {}
 
-  void load() override {
+  void transfer() override {
     with_mapping([this] { workers_->transfer_payload(); });
   }
-  void read() override {
+  void file_alone() override {
     with_mapping([this] { workers_->move_only(); });
   }
   [[nodiscard]] WorkTimes times() const override {
@@ -158,7 +146,7 @@ class MappedThreads final : public FileLoader {
 };
 
 /// A copy of each part of a mapping, which is page-locked for it or not.
-class WholeMapping final : public FileLoader {
+class WholeMapping final : public FileWay {
  public:
   WholeMapping(Device& device, StoredFile& file, const StorageCase& c, const PartTable& parts, std::byte* on_gpu)
       : device_(device),
@@ -168,8 +156,8 @@ class WholeMapping final : public FileLoader {
         on_gpu_(on_gpu),
         stream_(device.make_stream(StreamKind::nonblocking)) {}
 
-  void load() override { run(true); }
-  void read() override { run(false); }
+  void transfer() override { run(true); }
+  void file_alone() override { run(false); }
   [[nodiscard]] WorkTimes times() const override { return times_; }
 
  private:
@@ -231,8 +219,8 @@ class WholeMapping final : public FileLoader {
   volatile unsigned touched_ = 0;
 };
 
-std::unique_ptr<FileLoader> make_way(Device& device, StoredFile& file, const StorageCase& c, const PartTable& parts,
-                                     std::byte* on_gpu) {
+std::unique_ptr<FileWay> make_way(Device& device, StoredFile& file, const StorageCase& c, const PartTable& parts,
+                                  std::byte* on_gpu) {
   switch (c.way) {
     case StorageWay::read: return std::make_unique<ReadInTurn>(device, file, c, parts, on_gpu);
     case StorageWay::threads:
@@ -245,7 +233,7 @@ std::unique_ptr<FileLoader> make_way(Device& device, StoredFile& file, const Sto
 }
 
 /// Loads the parts as they lie in the file, and copies each on the GPU to its place.
-class PlacingLoader final : public FileLoader {
+class PlacingLoader final : public FileWay {
  public:
   PlacingLoader(Device& device, StoredFile& file, const StorageCase& c, PartTable parts, std::byte* on_gpu)
       : parts_(std::move(parts)),
@@ -255,15 +243,15 @@ class PlacingLoader final : public FileLoader {
         loader_(
             make_way(device, file, c, PartTable(parts_.parts().front().first, {parts_.bytes()}, false), whole_.data)) {}
 
-  void load() override {
-    loader_->load();
+  void transfer() override {
+    loader_->transfer();
     const std::uint64_t first = parts_.parts().front().first;
     for (const FilePart& part : parts_.parts()) {
       stream_.copy({on_gpu_ + part.place, whole_.data + (part.first - first), part.count, Direction::d2d});
     }
     stream_.synchronize();
   }
-  void read() override { loader_->read(); }
+  void file_alone() override { loader_->file_alone(); }
   [[nodiscard]] WorkTimes times() const override { return loader_->times(); }
 
  private:
@@ -271,13 +259,27 @@ class PlacingLoader final : public FileLoader {
   std::byte* on_gpu_;
   DeviceBuffer whole_;
   Stream stream_;
-  std::unique_ptr<FileLoader> loader_;
+  std::unique_ptr<FileWay> loader_;
 };
 
 }  // namespace
 
-std::unique_ptr<FileLoader> make_file_loader(Device& device, StoredFile& file, const StorageCase& c,
-                                             const PartTable& parts, std::byte* on_gpu) {
+SlotPlan slot_plan(const StorageCase& c, const PartTable& parts, std::byte* on_gpu) {
+  return {.direction = c.saves ? Direction::d2h : Direction::h2d,
+          .on_gpu = on_gpu,
+          .place_of = [parts](std::uint64_t offset) { return parts.place_of(offset); },
+          .chunks = parts.chunks(c.chunk_bytes()),
+          .threads = c.threads,
+          .slots = c.slots,
+          .slot_bytes = c.chunk_bytes(),
+          .memory = c.slot_memory,
+          .crew = c.crew,
+
+          .time_first = !c.saves};
+}
+
+std::unique_ptr<FileWay> make_file_loader(Device& device, StoredFile& file, const StorageCase& c,
+                                          const PartTable& parts, std::byte* on_gpu) {
   if (c.layout == FileLayout::placed) return std::make_unique<PlacingLoader>(device, file, c, parts, on_gpu);
   return make_way(device, file, c, parts, on_gpu);
 }

@@ -13,22 +13,28 @@
 
 namespace xferbench {
 
-class FileLoader : NonCopyable {
+/// A way between a file and GPU memory.
+class FileWay : NonCopyable {
  public:
-  virtual ~FileLoader() = default;
+  virtual ~FileWay() = default;
 
-  /// Loads the whole file and returns when its data has arrived. Throws FileError or DeviceError.
-  virtual void load() = 0;
-  /// Reads the whole file into the same host memory, from where nothing goes on to the GPU. Shows how fast the way
-  /// reads.
-  virtual void read() = 0;
-  /// What happened in the last load() or read(). WorkTimes::moving is the time of reads.
+  /// Loads or saves the whole file and returns when its data has arrived. Throws FileError or DeviceError.
+  virtual void transfer() = 0;
+  /// Reads or writes the whole file, to or from the same host memory, but nothing crosses the link.
+  virtual void file_alone() = 0;
+  /// What happened in the last pass. WorkTimes::moving is the time of reads or writes.
   [[nodiscard]] virtual WorkTimes times() const = 0;
+  /// Seconds of the last pass that saved until its last write had returned: the data was in the page cache, or with
+  /// direct writes on the device.
+  [[nodiscard]] virtual double written() const { return 0; }
 };
 
+/// Returns what the threads with slots of a case do.
+SlotPlan slot_plan(const StorageCase& c, const PartTable& parts, std::byte* on_gpu);
+
 /// Makes the way of a case, for the parts of the file that are named. `on_gpu`: where the first of them goes; null:
-/// only read() will be called. `file` must outlive the loader.
-std::unique_ptr<FileLoader> make_file_loader(Device& device, StoredFile& file, const StorageCase& c,
-                                             const PartTable& parts, std::byte* on_gpu);
+/// only file_alone() will be called. `file` must outlive the loader.
+std::unique_ptr<FileWay> make_file_loader(Device& device, StoredFile& file, const StorageCase& c,
+                                          const PartTable& parts, std::byte* on_gpu);
 
 }  // namespace xferbench

@@ -58,7 +58,7 @@ class StorageSpace final : public Tunable {
   [[nodiscard]] Candidate prepare(const Case& config) override {
     const auto transfer = std::make_shared<StorageTransfer>(storage_case(config), bench_, &shared_);
     const bool plain = bench_.objective == Objective::wall;  // then the tuner times the submission itself
-    return {.region = [transfer, plain] { return plain ? transfer->load_without_parts() : transfer->load(); },
+    return {.region = [transfer, plain] { return plain ? transfer->without_parts() : transfer->whole_way(); },
             .verify = [transfer] { transfer->verify(); }};
   }
 
@@ -80,7 +80,7 @@ class StorageSpace final : public Tunable {
       const StorageWay route = route_of(storage_case(config).way);
       if (std::ranges::find(routes, route) == routes.end()) routes.push_back(route);
     }
-    std::vector<Region> regions{shared_.link_only(), shared_.fastest_read()};
+    std::vector<Region> regions{shared_.link_only(), shared_.fastest_file()};
     for (const StorageWay route : routes) {
       StorageCase one = work_;
       one.way = route;
@@ -88,7 +88,7 @@ class StorageSpace final : public Tunable {
       one.request = 2 * MiB;
       one.crew = SlotCrew::one_stream;
       readers.push_back(std::make_unique<StorageTransfer>(one, bench_, &shared_));
-      regions.push_back(readers.back()->read_alone());
+      regions.push_back(readers.back()->file_alone());
       regions.back().name += "-" + std::string(kStorageWays[static_cast<std::size_t>(route)]);
     }
     SamplingPolicy few = bench_.policy;

@@ -1,5 +1,5 @@
-// storage: loads a file into GPU memory: from the disk or from the page cache, by reads and copies in turn, by threads
-// through page-locked slots, past the page cache, or from a mapping. All times include the host's work.
+// storage: loads a file into GPU memory or saves it: from the disk or from the page cache, by calls and copies in turn,
+// by threads through page-locked slots, past the page cache, or from a mapping. All times include the host's work.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -30,16 +30,17 @@ namespace xferbench {
 namespace {
 
 constexpr std::string_view kStorageLimit =
-    "limit: the smaller of the link from page-locked memory and the fastest way found to read the file into memory, "
-    "both "
-    "measured beside each case. read alone: the same way without the GPU. cold: not in this system's page cache; where "
-    "it "
-    "is a virtual machine, its host may still hold the file";
+    "limit: the smaller of the link with page-locked memory and the fastest way found to read or write the file "
+    "without "
+    "the GPU, both measured beside each case. read or write alone: the same way without the GPU. cold: not in this "
+    "system's page cache; where it is a virtual machine, its host may still hold the file";
 
 std::vector<MetricDeclaration> storage_metrics() {
   using namespace declaring;
   return {
-      measured("storage", "time from the first call until the whole file is in GPU memory")
+      measured("storage",
+               "time from the first call until the whole file is in GPU memory; with --dir save until fdatasync says "
+               "that it is on the device")
           .as_headline()
           .column("time", {interval}),
       derived("bandwidth", "GB/s", higher, "bytes of the file over that time").column("GB/s"),
@@ -52,10 +53,14 @@ std::vector<MetricDeclaration> storage_metrics() {
           .column("bottleneck"),
       derived("read_bandwidth", "GB/s", higher, "the same way without the GPU, sampled interleaved")
           .column("read alone"),
+      derived("write_bandwidth", "GB/s", higher, "the same way without the GPU, until fdatasync, sampled interleaved")
+          .column("write alone"),
+      derived("fastest_write", "GB/s", higher, "the threads that write the fastest without the GPU"),
       derived("fastest_read", "GB/s", higher, "the threads that read the fastest without the GPU, sampled interleaved"),
       derived("link_bandwidth", "GB/s", higher, "copies of as many bytes from page-locked memory"),
       derived("cpu_per_gb", "s", lower, "CPU time of all threads for each 10^9 bytes").column("CPU s/GB"),
       derived_time("first_bytes", "time until the first bytes are in GPU memory").column("first on GPU"),
+      derived_time("written_after", "--dir save: time until the last write has returned").column("written after"),
       derived("from_device", "1", Better::neither, "bytes that the system read from the device, over the file's size")
           .column("from disk", percent),
       derived("parts", "1", Better::neither, "header and tensors, each loaded to a place of its own"),
@@ -64,10 +69,14 @@ std::vector<MetricDeclaration> storage_metrics() {
       measured("read-alone-threads", "tune: time in which one thread reads the file"),
       measured("read-alone-direct", "tune: the same past the page cache"),
       measured("read-alone-mmap-threads", "tune: the same from a mapping"),
+      measured(kWriteAlone, "time of the same way without the GPU, until fdatasync"),
+      measured(kFastestWrite, "time of the threads that write the fastest without the GPU"),
       measured(kFastestRead, "time of the threads that read the fastest without the GPU"),
       measured(kLinkOnly, "time of copies of as many bytes from page-locked memory"),
       measured("cpu", "CPU time of all threads in a pass"),
       measured("reading", "time that threads spend in reads, summed over the threads"),
+      measured("writing", "time that threads spend in writes, summed over the threads"),
+      measured("written", "--dir save: time until the last write has returned"),
       measured("link-wait", "time that threads wait for copies, summed over the threads"),
       measured("first-part", "time until the first bytes are in GPU memory"),
       measured("device-bytes", "bytes that the system read from the device in a pass").in("B", Better::neither),
@@ -116,19 +125,20 @@ class Storage final : public ScenarioOf<storage_case> {
   Storage()
       : ScenarioOf(
             {.name = "storage",
-             .summary = "files into GPU memory: reads, page-locked slots, direct reads and mappings",
+             .summary = "files into GPU memory and back: calls in turn, page-locked slots, past the cache, mappings",
              .axes = storage_axes(),
              .metrics = storage_metrics(),
              .charts = {{.x = "threads", .y = "bandwidth", .panels = {"cache"}, .lines = {"way"}, .limit = "limit"},
                         {.x = "request", .y = "bandwidth", .panels = {"cache"}, .lines = {"way"}, .limit = "limit"}},
              .answer = {.best = "bandwidth",
-                        .text = "{bandwidth}, {of_limit} of the limit; {factor} times as fast as read() and a copy in "
-                                "turn; bottleneck: {bottleneck}",
+                        .text =
+                            "{bandwidth}, {of_limit} of the limit; {factor} times as fast as file and link one after "
+                            "the other; bottleneck: {bottleneck}",
                         .slow_axis = "way",
                         .slow_value = "read",
-                        .each = {"path", "cache"},
+                        .each = {"path", "dir", "cache"},
                         .ranks_ways = true},
-             .work_axes = {"path", "size", "cache"},
+             .work_axes = {"path", "dir", "size", "cache"},
              .note = ScenarioDescriptor::Note{"of_limit", kStorageLimit}}) {}
 
   [[nodiscard]] std::optional<SkipReason> reason_to_skip(const StorageCase& c, const Capabilities* can) const override {
@@ -137,9 +147,9 @@ class Storage final : public ScenarioOf<storage_case> {
   [[nodiscard]] std::vector<Case> expand(const Case& c, const GpusOfRun& gpus) const override {
     const StorageCase parsed = storage_case(c);
     const bool simulated = gpus.environment.simulated();  // then no real file is looked at
-    require_path(parsed.path, simulated);
+    require_path(parsed, simulated);
     static_cast<void>(part_sizes(parsed));  // refuses a file without tensors before anything is measured
-    return {parsed.has_size ? c : with_size(c, simulated ? kMadeFile : parsed.size)};
+    return {completed(c)};
   }
   [[nodiscard]] MemoryNeeds memory_needs(const StorageCase& c) const override { return StorageTransfer::needs(c); }
 
@@ -150,9 +160,9 @@ class Storage final : public ScenarioOf<storage_case> {
     }
     StorageTransfer transfer(c, bench);
     result.labels.emplace_back("file_place", describe_place(place));
-    std::vector<Region> regions{transfer.load(), transfer.fastest_read(), transfer.link_only()};
+    std::vector<Region> regions{transfer.whole_way(), transfer.fastest_file(), transfer.link_only()};
     // A plain mapping is read by the copy itself: without the GPU nothing is left of it but page faults.
-    if (c.way != StorageWay::mmap) regions.push_back(transfer.read_alone());
+    if (c.way != StorageWay::mmap) regions.push_back(transfer.file_alone());
     if (bench.verify) transfer.verify();
     const std::vector<Series> series = bench.sample(regions, policy_for(c, bench.policy));
     add_measurements(series, result);
@@ -179,8 +189,8 @@ class Storage final : public ScenarioOf<storage_case> {
   static void derive(const StorageCase& c, const Series& load, Result& result) {
     const double time = result.median("storage");
     const double link = result.median(kLinkOnly);
-    const double fastest = result.median(kFastestRead);
-    const double own = c.way == StorageWay::mmap ? fastest : result.median(kReadAlone);
+    const double fastest = result.median(c.saves ? kFastestWrite : kFastestRead);
+    const double own = c.way == StorageWay::mmap ? fastest : result.median(c.saves ? kWriteAlone : kReadAlone);
     const double source = std::min(own, fastest);
     const double limit = std::max(source, link);
     const auto rate = [&](const char* name, double seconds) {
@@ -189,19 +199,19 @@ class Storage final : public ScenarioOf<storage_case> {
     rate("bandwidth", time);
     rate("limit", limit);
     result.add("of_limit", model::share_of_limit(limit, time), "1");
-    if (c.way != StorageWay::mmap) rate("read_bandwidth", own);
-    rate("fastest_read", fastest);
+    if (c.way != StorageWay::mmap) rate(c.saves ? "write_bandwidth" : "read_bandwidth", own);
+    rate(c.saves ? "fastest_write" : "fastest_read", fastest);
     rate("link_bandwidth", link);
     result.add("cpu_per_gb", load.part("cpu").median / (1e-9 * static_cast<double>(c.size)), "s");
-    const double first = load.part("first-part").median;
-    result.add("first_bytes", first, "s");
+    const double first = load.part(c.saves ? "written" : "first-part").median;
+    result.add(c.saves ? "written_after" : "first_bytes", first, "s");
     const Measurement& read = load.part("device-bytes");
     if (!read.samples.empty()) result.add("from_device", read.median / static_cast<double>(c.size), "1");
     result.labels.emplace_back("bottleneck", bottleneck(c, {time, own, source, link, first}));
   }
 
-  /// Seconds for the whole file, of a pass, of the way's own reads, of the fastest reads and of the link; and until the
-  /// first part has arrived.
+  /// Seconds for the whole file, of a pass, of the way's own reads or writes, of the fastest ones and of the link; and
+  /// until the first part has arrived, or the last is written.
   struct Times {
     double pass, own, source, link, first;
   };
@@ -210,13 +220,14 @@ class Storage final : public ScenarioOf<storage_case> {
     constexpr double kClose = 1.15;
     const bool cold = c.cache == CacheState::cold;
     if (t.pass <= kClose * std::max(t.source, t.link)) return t.source < t.link ? "link" : cold ? "disk" : "page cache";
-    if (c.way != StorageWay::mmap && t.pass <= kClose * t.own) return "its reads";
+    if (c.way != StorageWay::mmap && t.pass <= kClose * t.own) return c.saves ? "its writes" : "its reads";
     switch (c.way) {
       case StorageWay::read: return cold ? "disk and copies in turn" : "reads and copies in turn";
       case StorageWay::mmap: return cold ? "disk, then pageable copies" : "pageable copies";
       case StorageWay::mmap_register: return cold ? "disk, then page-locking" : "page-locking before the copy";
       default:
-        return t.pass <= kClose * (std::max(t.own, t.link) + t.first) ? "first and last part" : "waits for slots";
+        if (!c.saves && t.pass <= kClose * (std::max(t.own, t.link) + t.first)) return "first and last part";
+        return "waits for slots";
     }
   }
 };
@@ -268,13 +279,13 @@ std::vector<Finding> Storage::conclude(std::span<const Result* const> results) c
     const model::Leaders front = leaders_of(those, "storage");
     const Result& best = *those[front.places.front()];
     const StorageCase c = storage_case(best.config);
-    const std::string cache(kCacheStates[static_cast<std::size_t>(c.cache)]);
+    const std::string what(c.saves ? "save" : kCacheStates[static_cast<std::size_t>(c.cache)]);
     std::string text =
-        fmt::format("{}: {}: {} GB/s, {} of the limit", cache, ranking_text(front, compared.names, "is the fastest"),
+        fmt::format("{}: {}: {} GB/s, {} of the limit", what, ranking_text(front, compared.names, "is the fastest"),
                     format_significant(best.value("bandwidth")), format_percent(best.value("of_limit")));
     findings.push_back({.kind = "winner",
                         .labels = {{"path", c.path},
-                                   {"cache", cache},
+                                   {"cache", what},
                                    {"fastest", leaders_text(front, compared.names)},
                                    {"outcome", outcome_label(front)}},
                         .metrics = {best.needed_metric("bandwidth"), best.needed_metric("of_limit")},

@@ -29,7 +29,10 @@ void for_parts(std::uint64_t size, const std::function<void(std::uint64_t, std::
 StoredFile::StoredFile(Files& files, const StorageCase& c, std::uint64_t seed, bool filled)
     : files_(files), seed_(seed), size_(c.size), own_(files.is_folder(c.path)) {
   cached_ = own_ ? files.make_temporary(c.path, c.size) : files.open(c.path, FileRoute::cached);
-  if (own_ && filled) fill();
+  if (own_ && filled) {
+    hand_out([this](std::span<const std::byte> bytes, std::uint64_t offset) { cached_->write_at(bytes, offset); });
+    cached_->sync();
+  }
   if (own_) return;
   if (size_ > cached_->size()) {
     throw FileError(
@@ -44,13 +47,19 @@ StoredFile::StoredFile(Files& files, const StorageCase& c, std::uint64_t seed, b
   }
 }
 
-void StoredFile::fill() {
+void StoredFile::hand_out(const Take& take) const {
   std::vector<std::byte> part(static_cast<std::size_t>(std::min<std::uint64_t>(kPart, size())));
   for_parts(size(), [&](std::uint64_t number, std::uint64_t offset, std::size_t bytes) {
     pattern::fill_bytes(std::span(part).first(bytes), seed_ + number);
+    take(std::span(part).first(bytes), offset);
+  });
+}
+
+void StoredFile::poison() {
+  const std::vector<std::byte> part(static_cast<std::size_t>(std::min<std::uint64_t>(kPart, size())), pattern::kPoison);
+  for_parts(size(), [&](std::uint64_t, std::uint64_t offset, std::size_t bytes) {
     cached_->write_at(std::span(part).first(bytes), offset);
   });
-  cached_->sync();
 }
 
 std::unique_ptr<DataFile> StoredFile::open_again(FileRoute route) {

@@ -36,6 +36,11 @@ class StoredFile : NonCopyable {
   /// Share of the file, 0 to 1, that the page cache holds; nothing if the system does not tell.
   [[nodiscard]] std::optional<double> cached_share();
 
+  using Take = std::function<void(std::span<const std::byte> bytes, std::uint64_t offset)>;
+  /// Hands out what belongs into a file of its own, in order.
+  void hand_out(const Take& take) const;
+  /// Overwrites a file of its own with bytes that no right file has.
+  void poison();
   /// Brings bytes that should be those of the file from `offset` on into `to`.
   using Fetch = std::function<void(std::span<std::byte> to, std::uint64_t offset)>;
   /// Throws VerificationError if what was loaded of a range differs from the file. Reads a user's file once more for
@@ -43,8 +48,6 @@ class StoredFile : NonCopyable {
   void check(std::uint64_t first, std::uint64_t count, const Fetch& fetch, std::string_view what);
 
  private:
-  void fill();
-
   Files& files_;
   std::uint64_t seed_;
   std::uint64_t size_;

@@ -13,6 +13,7 @@
 
 #include "core/units.hpp"
 #include "measure/pattern.hpp"
+#include "scenarios/storage/saver.hpp"
 
 namespace xferbench {
 
@@ -28,9 +29,9 @@ std::uint64_t slot_bytes_of(const StorageCase& c) {
 PartTable whole_file(const StorageCase& c) { return PartTable(0, {c.size}, false); }
 
 std::shared_ptr<StoredFile> shared_file(const StorageCase& c, const RunContext& bench) {
-  const std::string key = fmt::format("storage {} {}", c.path, c.size);
+  const std::string key = fmt::format("storage {} {} {}", c.path, c.size, c.saves);
   return bench.memo->remember<std::shared_ptr<StoredFile>>(key, [&] {
-    return std::make_shared<StoredFile>(bench.machine.host().files(), c, bench.seed, bench.needs_data());
+    return std::make_shared<StoredFile>(bench.machine.host().files(), c, bench.seed, !c.saves && bench.needs_data());
   });
 }
 
@@ -60,10 +61,17 @@ std::vector<StorageCase> readers(const StorageCase& c, bool simulated) {
   return all;
 }
 
-/// Returns the case whose way reads the file into memory the fastest, found by two passes of each once a run.
+std::unique_ptr<FileWay> make_file_way(Device& device, StoredFile& file, const StorageCase& c, const PartTable& parts,
+                                       std::byte* on_gpu) {
+  if (c.saves) return make_file_saver(device, file, c, parts, on_gpu);
+  return make_file_loader(device, file, c, parts, on_gpu);
+}
+
+/// Returns the case whose way reads or writes the file from or into memory the fastest, found by two passes of each
+/// once a run.
 StorageCase fastest_reader(const StorageCase& c, const RunContext& bench, StoredFile& file) {
-  const std::string key =
-      fmt::format("fastest reader {} {} {}", c.path, c.size, kCacheStates[static_cast<std::size_t>(c.cache)]);
+  const std::string key = fmt::format("fastest reader {} {} {} {}", c.path, c.size,
+                                      kCacheStates[static_cast<std::size_t>(c.cache)], c.saves);
   return bench.memo->remember<StorageCase>(key, [&] {
     const HostRuntime& host = bench.machine.host();
     StorageCase best = c;
@@ -71,11 +79,11 @@ StorageCase fastest_reader(const StorageCase& c, const RunContext& bench, Stored
     const bool simulated = bench.device.capabilities().environment.simulated();
     for (const StorageCase& reader : readers(c, simulated)) {
       if (reader.is_direct() && !file.has_direct_route()) continue;
-      const auto loader = make_file_loader(bench.device, file, reader, whole_file(c), nullptr);
+      const auto way = make_file_way(bench.device, file, reader, whole_file(c), nullptr);
       for (int pass = 0; pass < 2; ++pass) {
         file.prepare(c.cache);
         const double begun = host.now();
-        loader->read();
+        way->file_alone();
         const double seconds = host.now() - begun;
         if (seconds >= shortest) continue;
         shortest = seconds;
@@ -90,7 +98,7 @@ StorageCase fastest_reader(const StorageCase& c, const RunContext& bench, Stored
 
 MemoryNeeds StorageTransfer::needs(const StorageCase& c) {
   constexpr std::uint64_t kParts = 2 * 64 * MiB;  // with which the file is filled and checked
-  constexpr std::uint64_t kSlots = 64 * MiB;      // of fastest_read()
+  constexpr std::uint64_t kSlots = 64 * MiB;      // of fastest_file()
   constexpr std::uint64_t kGaps = 4 * MiB;        // between the tensors of large models
   const std::uint64_t placed = c.layout == FileLayout::placed ? c.size : 0;
   const std::uint64_t gaps = c.layout == FileLayout::whole ? 0 : kGaps;
@@ -107,7 +115,15 @@ StorageTransfer::StorageTransfer(const StorageCase& c, const RunContext& bench, 
                   ? same_work->on_gpu_
                   : std::make_shared<DeviceBuffer>(device_.allocate_device(parts_.bytes_on_gpu()))),
       stream_(device_.make_stream(StreamKind::nonblocking)),
-      loader_(make_file_loader(device_, *file_, c, parts_, on_gpu_->data)) {}
+      way_(make_file_way(device_, *file_, c, parts_, on_gpu_->data)) {
+  if (c.saves && bench.needs_data()) fill_gpu();
+}
+
+void StorageTransfer::fill_gpu() {
+  file_->hand_out([this](std::span<const std::byte> bytes, std::uint64_t offset) {
+    device_.copy_and_wait({on_gpu_->data + parts_.place_of(offset), bytes.data(), bytes.size(), Direction::h2d});
+  });
+}
 
 void StorageTransfer::prepare() {
   file_->prepare(case_.cache);
@@ -115,23 +131,24 @@ void StorageTransfer::prepare() {
   if (share) missed_ = std::max(missed_, case_.cache == CacheState::cold ? *share : 1 - *share);
 }
 
-Region StorageTransfer::load() {
+Region StorageTransfer::whole_way() {
   std::vector<Region::Part> parts{{.name = "cpu"},
-                                  {.name = "reading"},
+                                  {.name = case_.saves ? "writing" : "reading"},
                                   {.name = "link-wait"},
-                                  {.name = "first-part"},
+                                  {.name = case_.saves ? "written" : "first-part"},
                                   {.name = "device-bytes", .unit = "B"}};
   Region region = stepped_region("storage", std::move(parts), [this](LapTimer& laps) {
     Files& files = device_.host().files();
     const std::optional<std::uint64_t> before = files.bytes_from_device();
-    loader_->load();
-    const WorkTimes times = loader_->times();
+    way_->transfer();
+    const WorkTimes times = way_->times();
     laps.add(0, times.cpu);
     laps.add(1, times.moving);
     laps.add(2, times.waiting);
-    if (times.first > 0) laps.add(3, times.first);
+    const double first = case_.saves ? way_->written() : times.first;
+    if (first > 0) laps.add(3, first);
     const std::optional<std::uint64_t> after = files.bytes_from_device();
-    if (before && after) laps.add(4, static_cast<double>(*after - *before));
+    if (before && after && !case_.saves) laps.add(4, static_cast<double>(*after - *before));
   });
   region.reset = [this] { prepare(); };
   // The first pass from a disk is as slow as all others, and each takes long.
@@ -140,26 +157,26 @@ Region StorageTransfer::load() {
   return region;
 }
 
-Region StorageTransfer::load_without_parts() {
-  const Region whole = load();
-  Region region{.name = whole.name, .streams = {stream_}, .submit = [this] { loader_->load(); }, .waits = true};
+Region StorageTransfer::without_parts() {
+  const Region whole = whole_way();
+  Region region{.name = whole.name, .streams = {stream_}, .submit = [this] { way_->transfer(); }, .waits = true};
   region.reset = whole.reset;
   region.check = whole.check;
   return region;
 }
 
-Region StorageTransfer::reads(const char* name, std::shared_ptr<FileLoader> loader) {
-  Region region{.name = name, .clock = Clock::host, .submit = [loader = std::move(loader)] { loader->read(); }};
+Region StorageTransfer::file_passes(const char* name, std::shared_ptr<FileWay> way) {
+  Region region{.name = name, .clock = Clock::host, .submit = [way = std::move(way)] { way->file_alone(); }};
   region.reset = [this] { prepare(); };
   region.warmed_by_another = true;
   return region;
 }
 
-Region StorageTransfer::read_alone() { return reads(kReadAlone, loader_); }
+Region StorageTransfer::file_alone() { return file_passes(case_.saves ? kWriteAlone : kReadAlone, way_); }
 
-Region StorageTransfer::fastest_read() {
-  return reads(kFastestRead,
-               make_file_loader(device_, *file_, fastest_reader(case_, bench_, *file_), whole_file(case_), nullptr));
+Region StorageTransfer::fastest_file() {
+  return file_passes(case_.saves ? kFastestWrite : kFastestRead,
+                     make_file_way(device_, *file_, fastest_reader(case_, bench_, *file_), whole_file(case_), nullptr));
 }
 
 Region StorageTransfer::link_only() {
@@ -167,7 +184,9 @@ Region StorageTransfer::link_only() {
   Region region{.name = kLinkOnly, .clock = Clock::host, .submit = [this] {
                   for (std::size_t offset = 0; offset < case_.size; offset += pinned_.bytes) {
                     const std::size_t bytes = std::min(pinned_.bytes, case_.size - offset);
-                    stream_.copy({on_gpu_->data + offset, pinned_.data, bytes, Direction::h2d});
+                    std::byte* const there = on_gpu_->data + offset;
+                    stream_.copy(case_.saves ? Copy{pinned_.data, there, bytes, Direction::d2h}
+                                             : Copy{there, pinned_.data, bytes, Direction::h2d});
                   }
                   stream_.synchronize();
                 }};
@@ -176,14 +195,15 @@ Region StorageTransfer::link_only() {
 }
 
 void StorageTransfer::verify() {
-  device_.fill_and_wait(*on_gpu_, pattern::kPoison);
-  run_once(device_.machine(), load());
-  check("the loaded file");
+  case_.saves ? file_->poison() : device_.fill_and_wait(*on_gpu_, pattern::kPoison);
+  run_once(device_.machine(), whole_way());
+  check(case_.saves ? "the saved file" : "the loaded file");
 }
 
 void StorageTransfer::check(std::string_view what) {
+  if (case_.saves) file_->prepare(CacheState::cold);
   const auto fetch = [this](std::span<std::byte> to, std::uint64_t offset) {
-    parts_.fetch(device_, on_gpu_->data, to, offset);
+    case_.saves ? file_->cached().read_at(to, offset) : parts_.fetch(device_, on_gpu_->data, to, offset);
   };
   file_->check(0, case_.size, fetch, what);
 }

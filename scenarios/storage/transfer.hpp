@@ -14,6 +14,8 @@ namespace xferbench {
 
 inline constexpr const char* kReadAlone = "read-alone";
 inline constexpr const char* kFastestRead = "fastest-read";
+inline constexpr const char* kWriteAlone = "write-alone";
+inline constexpr const char* kFastestWrite = "fastest-write";
 inline constexpr const char* kLinkOnly = "pinned-link";
 
 class StorageTransfer : NonCopyable {
@@ -24,15 +26,15 @@ class StorageTransfer : NonCopyable {
 
   static MemoryNeeds needs(const StorageCase& c);
 
-  /// The case's way. Its parts are named in storage.cpp.
-  [[nodiscard]] Region load();
+  /// The case's way, loading or saving. Its parts are named in storage.cpp.
+  [[nodiscard]] Region whole_way();
   /// The same, timed as a whole and for a caller that times it by itself.
-  [[nodiscard]] Region load_without_parts();
+  [[nodiscard]] Region without_parts();
   /// The same way into the same host memory, without the GPU.
-  [[nodiscard]] Region read_alone();
-  /// The threads that read the fastest without the GPU, of those that were tried once in the run.
-  [[nodiscard]] Region fastest_read();
-  /// Copies of as many bytes from page-locked memory.
+  [[nodiscard]] Region file_alone();
+  /// The threads that read or write the fastest without the GPU, of those that were tried once in the run.
+  [[nodiscard]] Region fastest_file();
+  /// Copies of as many bytes from page-locked memory, or to it.
   [[nodiscard]] Region link_only();
 
   /// Runs one pass on poisoned memory. Throws VerificationError if a byte is wrong.
@@ -44,8 +46,10 @@ class StorageTransfer : NonCopyable {
   [[nodiscard]] double missed_state() const { return missed_; }
 
  private:
-  [[nodiscard]] Region reads(const char* name, std::shared_ptr<FileLoader> loader);
+  [[nodiscard]] Region file_passes(const char* name, std::shared_ptr<FileWay> way);
   void prepare();
+  /// Fills the GPU's memory with what belongs into the file.
+  void fill_gpu();
   void check(std::string_view what);
 
   const RunContext& bench_;
@@ -55,7 +59,7 @@ class StorageTransfer : NonCopyable {
   PartTable parts_;
   std::shared_ptr<DeviceBuffer> on_gpu_;
   Stream stream_;
-  std::shared_ptr<FileLoader> loader_;
+  std::shared_ptr<FileWay> way_;
   HostBuffer pinned_;  // of link_only()
   double missed_ = 0;
 };

@@ -55,7 +55,9 @@ const std::vector<std::pair<std::string, std::vector<std::string>>>& small_cases
       {"storage",
        {"storage --size 64K --way read,threads,mmap,mmap-threads,mmap-register --cache warm --threads 2 --request 16K "
         "--slots 2",
-        "storage --size 64K --way threads --cache cold --threads 2 --request 16K --crew together"}},
+        "storage --size 64K --way threads --cache cold --threads 2 --request 16K --crew together",
+        "storage --size 64K --way read,threads --dir save --threads 2 --request 16K",
+        "storage --size 64K --way read,mmap --layout tensors,placed --cache warm --request 16K"}},
       {"callback", {"callback --size 64K --chunks 4 --streams 2 --consumers 2"}},
       {"smem",
        {"smem --size 64K --method sync --op copy --intensity 2 --stages 1 --schedule dynamic --l2 resident --tile 4K"}},

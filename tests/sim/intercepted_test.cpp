@@ -163,6 +163,7 @@ TEST(InterceptedScenarios, MeasureTheSame) {
       {"scatter", "--size", "1M", "--way", "calls,graph,batch,kernel,staged,packed"},
       {"scatter", "--size", "1M", "--way", "strided", "--layout", "strided"},
       {"storage", "--size", "1M", "--way", "all", "--threads", "2", "--request", "64K"},
+      {"storage", "--size", "1M", "--dir", "save", "--way", "read,threads", "--threads", "2", "--request", "64K"},
       {"async", "--size", "1M"},
       {"dynpar", "--task", "children", "--children", "16"},
   };
