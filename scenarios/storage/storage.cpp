@@ -63,6 +63,9 @@ std::vector<MetricDeclaration> storage_metrics() {
       derived_time("written_after", "--dir save: time until the last write has returned").column("written after"),
       derived("from_device", "1", Better::neither, "bytes that the system read from the device, over the file's size")
           .column("from disk", percent),
+      derived("device_request", "KiB", Better::neither,
+              "mean size of the requests to the block device during a pass, of all programs")
+          .column("disk request KiB"),
       derived("parts", "1", Better::neither, "header and tensors, each loaded to a place of its own"),
       label("file_place", "file system and device of the file"),
       measured(kReadAlone, "time of the same way without the GPU"),
@@ -79,6 +82,7 @@ std::vector<MetricDeclaration> storage_metrics() {
       measured("written", "--dir save: time until the last write has returned"),
       measured("link-wait", "time that threads wait for copies, summed over the threads"),
       measured("first-part", "time until the first bytes are in GPU memory"),
+      measured("device-request", "mean size of the requests to the block device in a pass").in("B", Better::neither),
       measured("device-bytes", "bytes that the system read from the device in a pass").in("B", Better::neither),
   };
 }
@@ -207,6 +211,8 @@ class Storage final : public ScenarioOf<storage_case> {
     result.add(c.saves ? "written_after" : "first_bytes", first, "s");
     const Measurement& read = load.part("device-bytes");
     if (!read.samples.empty()) result.add("from_device", read.median / static_cast<double>(c.size), "1");
+    const Measurement& request = load.part("device-request");
+    if (!request.samples.empty()) result.add("device_request", request.median / static_cast<double>(KiB), "KiB");
     result.labels.emplace_back("bottleneck", bottleneck(c, {time, own, source, link, first}));
   }
 

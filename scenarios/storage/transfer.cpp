@@ -28,6 +28,17 @@ std::uint64_t slot_bytes_of(const StorageCase& c) {
 
 PartTable whole_file(const StorageCase& c) { return PartTable(0, {c.size}, false); }
 
+/// Mean bytes of the requests that a block device got between two moments; nothing if it got none.
+std::optional<double> request_size(const std::optional<DeviceTraffic>& before,
+                                   const std::optional<DeviceTraffic>& after, bool writes) {
+  if (!before || !after) return std::nullopt;
+  const std::uint64_t requests = writes ? after->writes - before->writes : after->reads - before->reads;
+  const std::uint64_t bytes =
+      writes ? after->bytes_written - before->bytes_written : after->bytes_read - before->bytes_read;
+  if (requests == 0) return std::nullopt;
+  return static_cast<double>(bytes) / static_cast<double>(requests);
+}
+
 std::shared_ptr<StoredFile> shared_file(const StorageCase& c, const RunContext& bench) {
   const std::string key = fmt::format("storage {} {} {}", c.path, c.size, c.saves);
   return bench.memo->remember<std::shared_ptr<StoredFile>>(key, [&] {
@@ -110,6 +121,7 @@ StorageTransfer::StorageTransfer(const StorageCase& c, const RunContext& bench, 
       device_(bench.device),
       case_(c),
       file_(shared_file(c, bench)),
+      place_(file_->place()),
       parts_(0, part_sizes(c), c.layout != FileLayout::whole),
       on_gpu_(same_work != nullptr && same_work->on_gpu_->bytes >= parts_.bytes_on_gpu()
                   ? same_work->on_gpu_
@@ -136,9 +148,11 @@ Region StorageTransfer::whole_way() {
                                   {.name = case_.saves ? "writing" : "reading"},
                                   {.name = "link-wait"},
                                   {.name = case_.saves ? "written" : "first-part"},
-                                  {.name = "device-bytes", .unit = "B"}};
+                                  {.name = "device-bytes", .unit = "B"},
+                                  {.name = "device-request", .unit = "B"}};
   Region region = stepped_region("storage", std::move(parts), [this](LapTimer& laps) {
     Files& files = device_.host().files();
+    const std::optional<DeviceTraffic> earlier = files.traffic_of(place_);
     const std::optional<std::uint64_t> before = files.bytes_from_device();
     way_->transfer();
     const WorkTimes times = way_->times();
@@ -149,6 +163,7 @@ Region StorageTransfer::whole_way() {
     if (first > 0) laps.add(3, first);
     const std::optional<std::uint64_t> after = files.bytes_from_device();
     if (before && after && !case_.saves) laps.add(4, static_cast<double>(*after - *before));
+    if (const auto size = request_size(earlier, files.traffic_of(place_), case_.saves)) laps.add(5, *size);
   });
   region.reset = [this] { prepare(); };
   // The first pass from a disk is as slow as all others, and each takes long.

@@ -40,7 +40,7 @@ class StorageTransfer : NonCopyable {
   /// Runs one pass on poisoned memory. Throws VerificationError if a byte is wrong.
   void verify();
 
-  [[nodiscard]] FilePlace place() const { return file_->place(); }
+  [[nodiscard]] const FilePlace& place() const { return place_; }
   [[nodiscard]] std::size_t parts() const { return parts_.parts().size(); }
   /// Largest share of the file, 0 to 1, that was in the page cache before a cold pass, or was not before a warm one.
   [[nodiscard]] double missed_state() const { return missed_; }
@@ -56,6 +56,7 @@ class StorageTransfer : NonCopyable {
   Device& device_;
   StorageCase case_;
   std::shared_ptr<StoredFile> file_;
+  FilePlace place_;
   PartTable parts_;
   std::shared_ptr<DeviceBuffer> on_gpu_;
   Stream stream_;

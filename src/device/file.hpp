@@ -104,6 +104,14 @@ class DataFile : NonCopyable {
   [[nodiscard]] virtual FilePlace place() const = 0;
 };
 
+/// What a block device has carried since the system started, for all programs.
+struct DeviceTraffic {
+  std::uint64_t reads = 0;
+  std::uint64_t bytes_read = 0;
+  std::uint64_t writes = 0;
+  std::uint64_t bytes_written = 0;
+};
+
 /// The files of one host.
 class Files : NonCopyable {
  public:
@@ -126,6 +134,8 @@ class Files : NonCopyable {
   [[nodiscard]] virtual FilePlace place_of(const std::string& path) = 0;
   /// Bytes that this process has made the system read from devices so far; nothing if the system does not tell.
   [[nodiscard]] virtual std::optional<std::uint64_t> bytes_from_device() = 0;
+  /// Nothing if there is no block device at that place or the system does not tell.
+  [[nodiscard]] virtual std::optional<DeviceTraffic> traffic_of(const FilePlace& place) = 0;
 };
 
 }  // namespace xferbench

@@ -449,6 +449,7 @@ class RealFiles final : public Files {
     return place_of_open_file(calls_, file->number());
   }
 
+  std::optional<DeviceTraffic> traffic_of(const FilePlace& place) override { return traffic_of_device(place.device); }
   std::optional<std::uint64_t> bytes_from_device() override {
     std::ifstream counters("/proc/self/io");
     std::uint64_t bytes = 0;

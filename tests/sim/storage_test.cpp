@@ -153,6 +153,7 @@ TEST_F(StorageTest, AColdFileComesFromTheDiskAndAWarmOneDoesNot) {
     for (const Result& r : run(flags)) {
       const bool cold = r.config.is("cache", "cold");
       EXPECT_EQ(metric(r, "from_device"), cold ? 1 : 0) << r.config.key();
+      EXPECT_EQ(r.metric("device_request") != nullptr, cold) << r.config.key();
       EXPECT_LE(metric(r, "of_limit"), 1) << r.config.key();
       EXPECT_TRUE(r.warnings.empty()) << r.config.key();
       if (cold) {

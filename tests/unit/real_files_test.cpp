@@ -207,8 +207,14 @@ TEST(PageCache, IsLeftAndReadingComesFromTheDevice) {
   EXPECT_EQ(file->residency()->dirty, 0U);
   EXPECT_EQ(file->first_hole(), std::nullopt);
   const std::uint64_t read_before = files->bytes_from_device().value_or(0);
+  const std::optional<DeviceTraffic> traffic = files->traffic_of(file->place());
   expect_exact(*file, all, 0, all.size(), 0);
   EXPECT_GE(files->bytes_from_device().value_or(2 * MiB), read_before + 2 * MiB);
+  if (traffic) {
+    const DeviceTraffic now = *files->traffic_of(file->place());
+    EXPECT_GE(now.bytes_read, traffic->bytes_read + 2 * MiB);
+    EXPECT_GT(now.reads, traffic->reads);
+  }
   FaultyCalls old([](const std::string& call, std::size_t&) { return call == "cachestat" ? ENOSYS : 0; });
   const auto there = make_real_files(old)->open(folder / "data", FileRoute::cached);
   EXPECT_EQ(there->residency()->cached, file->residency()->cached);

@@ -24,17 +24,21 @@ class SimFiles::Disk {
   /// Reads bytes from the device; the calling thread waits for them.
   void read(std::uint64_t bytes, Sequence sequence) {
     if (bytes == 0) return;
-    bytes_read += bytes;
+    traffic.bytes_read += bytes;
+    ++traffic.reads;
     serve(bytes, profile.disk_read_rate, sequence);
   }
   void write(std::uint64_t bytes) {
-    if (bytes > 0) serve(bytes, profile.disk_write_rate, Sequence::single);
+    if (bytes == 0) return;
+    traffic.bytes_written += bytes;
+    ++traffic.writes;
+    serve(bytes, profile.disk_write_rate, Sequence::single);
   }
 
   SimHost& host;
   const Profile& profile;
   DataMovement& data;
-  std::uint64_t bytes_read = 0;
+  DeviceTraffic traffic;
 
  private:
   void serve(std::uint64_t bytes, double rate, Sequence sequence) {
@@ -216,6 +220,8 @@ std::unique_ptr<DataFile> SimFiles::reopen(const DataFile& file, FileRoute route
 
 FilePlace SimFiles::place_of(const std::string&) { return simulated_place(); }
 
-std::optional<std::uint64_t> SimFiles::bytes_from_device() { return disk_->bytes_read; }
+std::optional<std::uint64_t> SimFiles::bytes_from_device() { return disk_->traffic.bytes_read; }
+
+std::optional<DeviceTraffic> SimFiles::traffic_of(const FilePlace&) { return disk_->traffic; }
 
 }  // namespace xferbench::sim

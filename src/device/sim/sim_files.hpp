@@ -27,6 +27,7 @@ class SimFiles final : public Files {
   [[nodiscard]] bool is_folder(const std::string&) override { return true; }
   [[nodiscard]] FilePlace place_of(const std::string& path) override;
   [[nodiscard]] std::optional<std::uint64_t> bytes_from_device() override;
+  [[nodiscard]] std::optional<DeviceTraffic> traffic_of(const FilePlace&) override;
 
   class Disk;
 
