@@ -170,7 +170,7 @@ class WholeMapping final : public FileWay {
       const std::unique_ptr<FileMapping> mapping = file_.map();
       const std::uint64_t first = parts_.parts().front().first;
       const std::span<const std::byte> bytes = mapping->bytes().subspan(first, parts_.bytes());
-      mapping->note_read(first, bytes.size());
+      mapping->note_read(first, bytes.size(), locked_);
       Registration registration;
       if (locked_) registration = device_.register_host(view_of(bytes));
       times_.moving = host.now() - begun;

@@ -55,6 +55,8 @@ class StorageSpace final : public Tunable {
     return static_cast<double>(c.way) + kLittle * static_cast<double>(c.threads + c.slots);
   }
 
+  [[nodiscard]] double model_error() const override { return 0.3; }
+
   [[nodiscard]] Candidate prepare(const Case& config) override {
     const auto transfer = std::make_shared<StorageTransfer>(storage_case(config), bench_, &shared_);
     const bool plain = bench_.objective == Objective::wall;  // then the tuner times the submission itself

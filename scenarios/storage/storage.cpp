@@ -143,6 +143,7 @@ class Storage final : public ScenarioOf<storage_case> {
                         .each = {"path", "dir", "cache"},
                         .ranks_ways = true},
              .work_axes = {"path", "dir", "size", "cache"},
+             .tune_budget = 20,
              .note = ScenarioDescriptor::Note{"of_limit", kStorageLimit}}) {}
 
   [[nodiscard]] std::optional<SkipReason> reason_to_skip(const StorageCase& c, const Capabilities* can) const override {

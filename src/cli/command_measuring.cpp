@@ -216,9 +216,9 @@ Command tune_command(CommandLine& line, TuneCommand tune) {
                                  after.empty() ? name_of(*line.scenarios.front()) : after.front()->get_name(),
                                  names_matching(can_tune, line.scenarios)));
   }
-  finish_measuring(line, tune.exhaustive ? kDay : SamplingPolicy().budget);
-  tune.measuring = line.measuring;
   const std::vector<ScenarioFlags> flags = flags_of_scenarios(line, *line.tune);
+  finish_measuring(line, tune.exhaustive ? kDay : descriptor_of(*flags.front().scenario).tune_budget);
+  tune.measuring = line.measuring;
   refuse_gpus_for_one(line, flags);
   tune.cases = plan(flags, true);
   for (const Axis& axis : descriptor_of(*flags.front().scenario).axes) {

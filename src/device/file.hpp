@@ -61,8 +61,9 @@ class FileMapping : NonCopyable {
   [[nodiscard]] virtual std::span<const std::byte> bytes() const = 0;
   /// Maps the pages of a range at once, which is faster than a fault for each. Does nothing where the system cannot.
   virtual void populate(std::size_t offset, std::size_t bytes) = 0;
-  /// Announces reads of a range. A simulated host charges what they cost; a real one does nothing.
-  virtual void note_read(std::size_t /*offset*/, std::size_t /*bytes*/) {}
+  /// Announces reads of a range. A simulated host charges what they cost, but for pages that are page-locked next their
+  /// mapping, which is part of that; a real host does nothing.
+  virtual void note_read(std::size_t /*offset*/, std::size_t /*bytes*/, bool /*locked_next*/) {}
   /// Throws FileError if a page of the file could not be read since the mapping was made, or if the file is shorter
   /// now. Call it after the reads and before their data is trusted.
   virtual void require_intact() const = 0;

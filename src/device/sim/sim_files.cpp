@@ -127,7 +127,9 @@ class SimMapping final : public FileMapping {
   void populate(std::size_t offset, std::size_t count) override {
     map_pages(offset, count, disk_.profile.populate_rate);
   }
-  void note_read(std::size_t offset, std::size_t count) override { map_pages(offset, count, disk_.profile.fault_rate); }
+  void note_read(std::size_t offset, std::size_t count, bool locked_next) override {
+    locked_next ? static_cast<void>(file_->cache(offset, count)) : map_pages(offset, count, disk_.profile.fault_rate);
+  }
   void require_intact() const override {}
 
  private:
