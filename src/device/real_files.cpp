@@ -19,6 +19,7 @@
 #include "core/descriptor.hpp"
 #include "core/printable.hpp"
 #include "core/units.hpp"
+#include "device/file_failure.hpp"
 #include "device/file_place.hpp"
 #include "device/mapping_guard.hpp"
 #include "device/pages.hpp"
@@ -26,13 +27,6 @@
 namespace xferbench {
 
 namespace {
-
-[[noreturn]] void fail_at(std::string_view operation, std::string_view name, int error, std::string_view advice = {}) {
-  throw FileError(fmt::format("cannot {} {}: {}{}{}", operation, name, std::generic_category().message(error),
-                              advice.empty() ? "" : "; ", advice));
-}
-
-constexpr const char* kThroughCache = "read it through the page cache instead";
 
 // Where the system does not tell which alignment direct transfers need. All common devices have blocks of 512 or of
 // 4096 bytes, and the larger one suits both.
@@ -164,7 +158,6 @@ class RealFile final : public DataFile {
   [[nodiscard]] std::size_t read_once(std::span<std::byte> to, std::uint64_t offset);
   [[nodiscard]] std::size_t read_direct(std::span<std::byte> to, std::uint64_t offset);
   [[nodiscard]] std::size_t read_through_copy(std::span<std::byte> to, std::uint64_t offset);
-  void require_inside(std::string_view operation, std::uint64_t bytes, std::uint64_t offset) const;
   [[noreturn]] void fail_writing(const std::string& operation, int error, std::uint64_t bytes);
   [[nodiscard]] std::optional<Residency> mapped_residency();
 
@@ -174,14 +167,8 @@ class RealFile final : public DataFile {
   uid_t owner_ = 0;
 };
 
-void RealFile::require_inside(std::string_view operation, std::uint64_t bytes, std::uint64_t offset) const {
-  if (offset <= size_ && bytes <= size_ - offset) return;
-  throw FileError(fmt::format("cannot {} {} bytes at offset {} of {}: it has {} bytes; stay within them", operation,
-                              bytes, offset, name(), size_));
-}
-
 void RealFile::read_at(std::span<std::byte> to, std::uint64_t offset) {
-  require_inside("read", to.size(), offset);
+  require_inside("read", to.size(), offset, name(), size_);
   while (!to.empty()) {
     const std::size_t got = opened_.direct ? read_direct(to, offset) : read_once(to, offset);
     if (got == 0) {
@@ -197,15 +184,7 @@ void RealFile::read_at(std::span<std::byte> to, std::uint64_t offset) {
 std::size_t RealFile::read_once(std::span<std::byte> to, std::uint64_t offset) {
   const ssize_t got = calls_.pread(number(), to, offset);
   if (got >= 0) return static_cast<std::size_t>(got);
-  const int error = errno;
-  const std::string what = fmt::format("read {} bytes at offset {} of", to.size(), offset);
-  if (error == EINVAL && opened_.direct) {
-    fail_at(what, name(), error,
-            fmt::format("direct reads need memory aligned to {} bytes and offsets to {} here, or the file system "
-                        "refuses them: {}",
-                        opened_.direct->memory, opened_.direct->offset, kThroughCache));
-  }
-  fail_at(what, name(), error, error == EIO ? "look at the kernel's log (dmesg) for faults of the device" : "");
+  fail_reading(name(), to.size(), offset, errno, opened_.direct);
 }
 
 std::size_t RealFile::read_direct(std::span<std::byte> to, std::uint64_t offset) {
@@ -235,7 +214,7 @@ std::size_t RealFile::read_through_copy(std::span<std::byte> to, std::uint64_t o
 void RealFile::write_at(std::span<const std::byte> from, std::uint64_t offset) {
   const std::string what = fmt::format("write {} bytes at offset {} of", from.size(), offset);
   if (!opened_.writable) throw FileError(fmt::format("cannot {} {}: it is open for reading only", what, name()));
-  require_inside("write", from.size(), offset);
+  require_inside("write", from.size(), offset, name(), size_);
   while (!from.empty()) {
     const ssize_t put = calls_.pwrite(number(), from, offset);
     if (put <= 0) fail_writing(what, put == 0 ? EIO : errno, from.size());

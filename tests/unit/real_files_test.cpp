@@ -18,54 +18,14 @@
 
 #include "core/units.hpp"
 #include "device/mapping_guard.hpp"
-#include "support/files.hpp"
+#include "unit/real_files_fixture.hpp"
 
 namespace xferbench::test {
 
 namespace {
 
 namespace fs = std::filesystem;
-using Bytes = std::vector<std::byte>;
 using testing::HasSubstr;
-
-Bytes made_bytes(std::size_t size) {
-  Bytes made(size);
-  for (std::size_t i = 0; i < size; ++i) made[i] = static_cast<std::byte>((i * 2654435761U) >> 13U);
-  return made;
-}
-
-/// Makes a file and returns what it holds.
-Bytes put(const fs::path& path, std::size_t size) {
-  Bytes bytes = made_bytes(size);
-  write_file(path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-  return bytes;
-}
-
-using Fault = std::function<int(const std::string& call, std::size_t& bytes)>;
-struct FaultyCalls final : SystemCalls {
-  explicit FaultyCalls(Fault faults) : fault_of(std::move(faults)) {}
-  int fault(const char* call, std::size_t& bytes) override { return fault_of(call, bytes); }
-  Fault fault_of;
-};
-
-/// The message of the FileError that `act` throws.
-template <class Act>
-std::string error_of(Act act) {
-  try {
-    static_cast<void>(act());
-  } catch (const FileError& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
-/// The file on both routes; only cached where there is no direct one, as in some containers.
-std::vector<std::unique_ptr<DataFile>> on_both_routes(Files& files, const fs::path& path) {
-  std::vector<std::unique_ptr<DataFile>> opened;
-  opened.push_back(files.open(path, FileRoute::cached));
-  if (!opened.front()->place().device.empty()) opened.push_back(files.open(path, FileRoute::direct));
-  return opened;
-}
 
 /// Reads with what surrounds the bytes, which must not change.
 void expect_exact(DataFile& file, const Bytes& all, std::size_t offset, std::size_t bytes, std::size_t shift) {
@@ -119,9 +79,9 @@ TEST(RealFiles, SayThatAFileBecameShorterWhileItWasRead) {
   fs::resize_file(folder / "data", 9'000);
   Bytes to(20'000);
   for (const auto& file : opened) {
-    EXPECT_THAT(error_of([&] { file->read_at(to, 0); }),
+    EXPECT_THAT(file_error_of([&] { file->read_at(to, 0); }),
                 HasSubstr("data ended at 9000 bytes, expected 20000: it became shorter while it was read"));
-    EXPECT_THAT(error_of([&] { file->read_at(to, 1); }), HasSubstr("it has 20000 bytes; stay within them"));
+    EXPECT_THAT(file_error_of([&] { file->read_at(to, 1); }), HasSubstr("it has 20000 bytes; stay within them"));
   }
 }
 
@@ -130,7 +90,7 @@ TEST(RealFiles, RefuseWhatIsNoFileAndNeverWriteToOneOfTheUser) {
   const auto files = make_real_files();
   ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0600), 0);
   const auto open = [&](const fs::path& path) {
-    return error_of([&] { return files->open(path, FileRoute::cached); });
+    return file_error_of([&] { return files->open(path, FileRoute::cached); });
   };
   EXPECT_THAT(open(folder.path()), HasSubstr("is a folder, expected a file"));
   EXPECT_THAT(open(folder / "pipe"), HasSubstr("pipe is a pipe, expected a file"));
@@ -138,8 +98,8 @@ TEST(RealFiles, RefuseWhatIsNoFileAndNeverWriteToOneOfTheUser) {
   EXPECT_THAT(open(folder / "missing"), HasSubstr("missing: No such file or directory"));
   put(folder / "data", 100);
   const auto file = files->open(folder / "data", FileRoute::cached);
-  EXPECT_THAT(error_of([&] { file->write_at(made_bytes(9), 0); }), HasSubstr("data: it is open for reading only"));
-  EXPECT_THAT(error_of([&] { return files->make_temporary(folder / "data", 1); }),
+  EXPECT_THAT(file_error_of([&] { file->write_at(made_bytes(9), 0); }), HasSubstr("data: it is open for reading only"));
+  EXPECT_THAT(file_error_of([&] { return files->make_temporary(folder / "data", 1); }),
               HasSubstr("data is a file, expected a folder"));
   EXPECT_TRUE(files->is_folder(folder.path()));
   EXPECT_FALSE(files->is_folder(folder / "data"));
@@ -150,10 +110,10 @@ TEST(RealFiles, RefuseWhatIsNoFileAndNeverWriteToOneOfTheUser) {
 TEST(RealFiles, KnowTheirPlace) {
   const TemporaryFolder folder;
   const auto files = make_real_files();
-  EXPECT_THAT(error_of([&] { return files->place_of(folder / "missing"); }), HasSubstr("look at"));
+  EXPECT_THAT(file_error_of([&] { return files->place_of(folder / "missing"); }), HasSubstr("look at"));
   const FilePlace place = files->place_of(folder.path());
   EXPECT_NE(place.file_system, "");
-  EXPECT_THAT(error_of([&] { return files->make_temporary(folder.path(), place.free_bytes - 1); }),
+  EXPECT_THAT(file_error_of([&] { return files->make_temporary(folder.path(), place.free_bytes - 1); }),
               HasSubstr("are to stay free; choose a smaller --size or another --path"));
   EXPECT_EQ(place.device.empty(), place.largest_request == 0);
   EXPECT_EQ(place.scheduler.find('['), std::string::npos);
@@ -161,7 +121,7 @@ TEST(RealFiles, KnowTheirPlace) {
   const Bytes all = put(memory / "data", 10'000);
   EXPECT_TRUE(files->place_of(memory / "data").in_memory);
   expect_exact(*files->open(memory / "data", FileRoute::cached), all, 11, 9'000, 1);
-  EXPECT_THAT(error_of([&] { return files->open(memory / "data", FileRoute::direct); }),
+  EXPECT_THAT(file_error_of([&] { return files->open(memory / "data", FileRoute::direct); }),
               HasSubstr("tmpfs has no disk behind it: direct reads mean nothing here"));
 }
 
@@ -190,7 +150,8 @@ TEST(TemporaryFiles, LeaveNothingAndAreReadByTheOtherRoute) {
     const auto direct = files->reopen(*file, FileRoute::direct);
     EXPECT_GT(direct->place().direct_offset_alignment, 0U);
     expect_exact(*direct, all, 3, all.size() - 3, 1);
-    EXPECT_THAT(error_of([&] { direct->write_at(std::span(all).first(3), 1); }), HasSubstr("need memory aligned to"));
+    EXPECT_THAT(file_error_of([&] { direct->write_at(std::span(all).first(3), 1); }),
+                HasSubstr("need memory aligned to"));
   }
 }
 
@@ -231,7 +192,7 @@ TEST(Mappings, OfFilesThatBecomeShorterGiveZerosAndAnError) {
     mapping->require_intact();
     fs::resize_file(folder / "data", 1 * MiB - 100);  // within the last page, which gives no signal
     EXPECT_EQ(mapping->bytes().back(), std::byte{0});
-    EXPECT_THAT(error_of([&] { mapping->require_intact(); }),
+    EXPECT_THAT(file_error_of([&] { mapping->require_intact(); }),
                 HasSubstr("data ended at 1048476 bytes, expected 1048576"));
     fs::resize_file(folder / "data", 5'000);
     std::vector<std::jthread> threads;
@@ -243,7 +204,7 @@ TEST(Mappings, OfFilesThatBecomeShorterGiveZerosAndAnError) {
     threads.clear();
     EXPECT_EQ(mapping->bytes()[4'000], all[4'000]);
     fs::resize_file(folder / "data", 1 * MiB);
-    EXPECT_THAT(error_of([&] { mapping->require_intact(); }), HasSubstr("was shorter for a time"));
+    EXPECT_THAT(file_error_of([&] { mapping->require_intact(); }), HasSubstr("was shorter for a time"));
   }
 }
 
@@ -311,7 +272,7 @@ TEST(RealFiles, SurviveEveryFaultInEveryCall) {
         if (error == 0 && bytes >= 8192) bytes = bytes / 2 / 4096 * 4096;  // direct reads stay aligned
         return error;
       });
-      const std::string message = error_of([&] { use_all(*make_real_files(faulty), folder, all); });
+      const std::string message = file_error_of([&] { use_all(*make_real_files(faulty), folder, all); });
       if (message != "no error") {
         ++failed;
         EXPECT_THAT(message, HasSubstr(folder.path().string()));
