@@ -4,6 +4,7 @@
 #include <exception>
 
 #include "core/on_exit.hpp"
+#include "scenarios/common/first_copy.hpp"
 
 namespace xferbench {
 
@@ -54,32 +55,8 @@ Copy copy_of(const SlotPlan& plan, std::byte* slot, const model::Chunk& chunk) {
 
 namespace {
 
-/// Times the first copy of a pass by two events. Without a plan for it, its functions do nothing.
-class FirstCopy {
- public:
-  FirstCopy(Device& device, const SlotPlan& plan) : timed_(plan.time_first && plan.on_gpu != nullptr) {
-    if (!timed_) return;
-    begun_ = device.make_event(EventKind::timing);
-    copied_ = device.make_event(EventKind::timing);
-  }
-  /// Call it before any copy of the pass, with an idle stream.
-  void begin(StreamView stream) {
-    seen_ = false;
-    if (timed_) stream.record(begun_);
-  }
-  /// Call it on any thread after each copy, and before what the pass waits for.
-  void note_copy(StreamView stream) {
-    if (timed_ && !seen_.exchange(true)) stream.record(copied_);
-  }
-  /// Seconds; call it after the pass.
-  [[nodiscard]] double seconds() const { return timed_ && seen_ ? elapsed(begun_, copied_) : 0; }
-
- private:
-  bool timed_;
-  Event begun_;
-  Event copied_;
-  std::atomic<bool> seen_{false};
-};
+/// Whether the pool has a first copy to time.
+bool times_first(const SlotPlan& plan) { return plan.time_first && plan.on_gpu != nullptr; }
 
 /// What the slots of all threads share.
 struct SlotGear {
@@ -88,7 +65,7 @@ struct SlotGear {
         filler(fills),
         plan(made),
         streams(device, plan.crew == SlotCrew::one_stream ? 1 : plan.threads),
-        first(device, made) {}
+        first(device, times_first(made)) {}
 
   HostRuntime& host;
   const SlotFiller& filler;
@@ -276,7 +253,7 @@ SharedRingWorkers::SharedRingWorkers(Device& device, const SlotPlan& plan, const
       stages_(plan.chunks.size()),
       submitted_(host_.make_channel()),
       of_thread_(plan.threads),
-      first_(device, plan),
+      first_(device, times_first(plan)),
       threads_(host_, plan.threads, plan.idle) {
   for (std::size_t i = 0; i < plan.slots; ++i) copied_.push_back(device.make_event(EventKind::ordering));
   for (std::size_t i = 0; i < plan.threads; ++i) offered_.push_back(host_.make_channel());
