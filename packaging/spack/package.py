@@ -19,6 +19,7 @@ class Xferbench(CMakePackage, CudaPackage):
     depends_on("nlohmann-json", type="build")
     depends_on("fmt@9:", type="build")  # header-only
     depends_on("numactl")
+    depends_on("liburing")
     depends_on("cuda@12.4:", when="+cuda")
     depends_on("mpi@3:", when="+mpi")
     depends_on("python@3.9:", type="run", when="+python")

@@ -69,6 +69,31 @@ class FileMapping : NonCopyable {
   virtual void require_intact() const = 0;
 };
 
+/// Who copies what the page cache holds for a ReadQueue. Direct reads are not concerned.
+enum class QueueCopies {
+  by_caller,   ///< the thread that uses the queue, one read after another
+  by_workers,  ///< threads of the system, several reads at once
+};
+
+/// Reads of one file that are in flight at the same time, each into a slot of its own. For one thread. The destructor
+/// waits until no read is in flight; slots and file must live until then, also after an error.
+class ReadQueue : NonCopyable {
+ public:
+  virtual ~ReadQueue() = default;
+
+  /// Starts to read `bytes`, at least 1, from `offset` on into slot `slot`, in which no other read may be in flight. It
+  /// may reach the system only with finish(), so that several are one call. Direct reads overwrite the slot up to the
+  /// next aligned byte behind `bytes`, if it is that large; what is not aligned besides takes a request of its own and
+  /// a copy, before start() returns. Throws FileError.
+  virtual void start(std::size_t slot, std::size_t bytes, std::uint64_t offset) = 0;
+  /// Waits until one of the reads has ended, goes on after short and interrupted ones, and returns its slot, which
+  /// holds all its bytes. There must be a read. Throws FileError, also if the file ends before; then the queue may only
+  /// be destroyed.
+  [[nodiscard]] virtual std::size_t finish() = 0;
+  /// CPU time, in seconds, up to now of all threads that may work for the queue: of the caller's, too.
+  [[nodiscard]] virtual double cpu_now() const = 0;
+};
+
 /// An open file. Threads may use one DataFile at the same time.
 class DataFile : NonCopyable {
  public:
@@ -87,6 +112,11 @@ class DataFile : NonCopyable {
   /// FileRoute::direct, memory, offset and number of bytes must be aligned. Throws FileError, also for a file that was
   /// opened for reading only.
   virtual void write_at(std::span<const std::byte> from, std::uint64_t offset) = 0;
+  /// Makes a queue of reads into `slots` equal parts of `memory`, which divides without a rest and stays the caller's.
+  /// No part may be larger than 1 GiB. Throws FileError, also if this system has no such queue (io_uring), forbids it
+  /// or does not take this memory for it.
+  [[nodiscard]] virtual std::unique_ptr<ReadQueue> make_queue(std::span<std::byte> memory, std::size_t slots,
+                                                              QueueCopies copies) = 0;
   /// Waits until all written data is on the device (fdatasync). Throws FileError.
   virtual void sync() = 0;
   /// Maps the whole file. Throws FileError.

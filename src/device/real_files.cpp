@@ -23,6 +23,7 @@
 #include "device/file_place.hpp"
 #include "device/mapping_guard.hpp"
 #include "device/pages.hpp"
+#include "device/uring_queue.hpp"
 
 namespace xferbench {
 
@@ -146,6 +147,10 @@ class RealFile final : public DataFile {
 
   void read_at(std::span<std::byte> to, std::uint64_t offset) override;
   void write_at(std::span<const std::byte> from, std::uint64_t offset) override;
+  [[nodiscard]] std::unique_ptr<ReadQueue> make_queue(std::span<std::byte> memory, std::size_t slots,
+                                                      QueueCopies copies) override {
+    return make_uring_queue(calls_, {*this, number(), opened_.direct}, memory, slots, copies);
+  }
   void sync() override;
   [[nodiscard]] std::unique_ptr<FileMapping> map() override;
   void make_cold() override;

@@ -91,6 +91,13 @@ int SystemCalls::direct_alignment(int file, DirectAlignment& alignment) {
   });
 }
 
+int SystemCalls::completed(int result) {
+  std::size_t bytes = result < 0 ? 0 : static_cast<std::size_t>(result);
+  const int error = fault("io_uring completion", bytes);
+  if (error != 0) return -error;
+  return result < 0 ? result : static_cast<int>(bytes);
+}
+
 SystemCalls& real_system_calls() {
   static SystemCalls calls;
   return calls;

@@ -62,6 +62,19 @@ class SystemCalls : NonCopyable {
   /// What statx tells of direct transfers (Linux 6.1); ENOSYS if it does not tell.
   int direct_alignment(int file, DirectAlignment& alignment);
 
+  /// Makes a call of liburing, which returns an error number as a negative result. `name` is the system's call.
+  template <class Call>
+  int ring(const char* name, Call call) {
+    for (;;) {
+      std::size_t none = 0;
+      const int error = fault(name, none);
+      const int result = error != 0 ? -error : call();
+      if (result != -EINTR) return result;
+    }
+  }
+  /// Returns the result of a read that a ring has ended: its bytes, or an error number as a negative one.
+  int completed(int result);
+
  protected:
   /// Called before each call of this name. Returns 0 to make it, or the error number with which it fails instead. May
   /// reduce `bytes` where the call reads or writes; it is 0 for other calls.

@@ -103,7 +103,7 @@ class SpackRecipe(unittest.TestCase):
         cmake = (ROOT / "CMakeLists.txt").read_text(encoding="utf-8") + (ROOT / "cmake/fmt.cmake").read_text("utf-8")
         found = set(re.findall(r"find_package\((\w+) REQUIRED\)", cmake)) - {"Threads"}
         self.assertEqual(found, {"CLI11", "nlohmann_json", "fmt"})
-        self.assertLessEqual({"cli11", "nlohmann-json", "fmt", "numactl"}, names)
+        self.assertLessEqual({"cli11", "nlohmann-json", "fmt", "numactl", "liburing"}, names)
 
 
 class Docker(unittest.TestCase):

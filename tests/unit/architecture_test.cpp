@@ -138,6 +138,11 @@ TEST(Architecture, OnlyOneFileKnowsLibnuma) {
   EXPECT_EQ(violations(sources(), others, {"numa.h", "numaif.h", "numacompat"}), "");
 }
 
+TEST(Architecture, OnlyOneFileKnowsLiburing) {
+  const auto others = [](const Source& s) { return s.path != "src/device/uring_queue.cpp"; };
+  EXPECT_EQ(violations(sources(), others, {"liburing", "linux/io_uring"}), "");
+}
+
 TEST(Architecture, OnlyThePluginKnowsMpi) {
   const auto others = [](const Source& s) { return s.path != "src/mpi/plugin.cpp"; };
   EXPECT_EQ(violations(sources(), others, {"mpi.h"}), "");

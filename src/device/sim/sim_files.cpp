@@ -22,17 +22,23 @@ class SimFiles::Disk {
   };
 
   /// Reads bytes from the device; the calling thread waits for them.
-  void read(std::uint64_t bytes, Sequence sequence) {
-    if (bytes == 0) return;
+  void read(std::uint64_t bytes, Sequence sequence) { wait_until(start_read(bytes, sequence)); }
+  /// Asks the device for bytes. Returns when they arrive, by the host's clock.
+  double start_read(std::uint64_t bytes, Sequence sequence) {
+    if (bytes == 0) return host.now();
     traffic.bytes_read += bytes;
     ++traffic.reads;
-    serve(bytes, profile.disk_read_rate, sequence);
+    return serve(bytes, profile.disk_read_rate, sequence);
   }
   void write(std::uint64_t bytes) {
     if (bytes == 0) return;
     traffic.bytes_written += bytes;
     ++traffic.writes;
-    serve(bytes, profile.disk_write_rate, Sequence::single);
+    wait_until(serve(bytes, profile.disk_write_rate, Sequence::single));
+  }
+  void wait_until(double moment) {
+    const double now = host.now();
+    if (moment > now) host.sleep(moment - now);
   }
 
   SimHost& host;
@@ -41,14 +47,13 @@ class SimFiles::Disk {
   DeviceTraffic traffic;
 
  private:
-  void serve(std::uint64_t bytes, double rate, Sequence sequence) {
+  double serve(std::uint64_t bytes, double rate, Sequence sequence) {
     const double now = host.now();
     const double service = static_cast<double>(bytes) / rate;
     const bool busy = free_ + profile.disk_latency >= now;
     const double begin = sequence == Sequence::ahead && busy ? free_ : std::max(free_, now);
     free_ = begin + service;
-    const double end = free_ + (sequence == Sequence::ahead && busy ? 0 : profile.disk_latency);
-    if (end > now) host.sleep(end - now);
+    return free_ + (sequence == Sequence::ahead && busy ? 0 : profile.disk_latency);
   }
 
   double free_ = 0;  // host's clock; the disk is idle from then on
@@ -86,11 +91,21 @@ class Stored {
     return kCachePage * static_cast<std::uint64_t>(std::ranges::count(pages, true));
   }
 
+  /// What start_cache() has asked the disk for, and when it arrives.
+  struct Missing {
+    std::uint64_t bytes;
+    double arrival;
+  };
+  /// Asks for what the page cache lacks of a range.
+  Missing start_cache(std::uint64_t offset, std::uint64_t count) {
+    const std::uint64_t missing = std::min(count, set(cached_, offset, count));
+    return {missing, disk_.start_read(missing, offset == 0 ? Disk::Sequence::single : Disk::Sequence::ahead)};
+  }
   /// Brings a range into the page cache. Returns the bytes that came from the disk.
   std::uint64_t cache(std::uint64_t offset, std::uint64_t count) {
-    const std::uint64_t missing = std::min(count, set(cached_, offset, count));
-    disk_.read(missing, offset == 0 ? Disk::Sequence::single : Disk::Sequence::ahead);
-    return missing;
+    const Missing missing = start_cache(offset, count);
+    disk_.wait_until(missing.arrival);
+    return missing.bytes;
   }
   void write(std::uint64_t offset, std::uint64_t count) { set(cached_, offset, count), set(dirty_, offset, count); }
   void sync() {
@@ -144,6 +159,8 @@ class SimMapping final : public FileMapping {
 
 class SimFile final : public DataFile {
  public:
+  class Queue;
+
   SimFile(Disk& disk, std::shared_ptr<Stored> file, FileRoute route)
       : disk_(disk), file_(std::move(file)), direct_(route == FileRoute::direct) {}
 
@@ -175,6 +192,8 @@ class SimFile final : public DataFile {
     move(from.size(), [&] { std::memcpy(to, from.data(), from.size()); });
     file_->write(offset, from.size());
   }
+  [[nodiscard]] std::unique_ptr<ReadQueue> make_queue(std::span<std::byte> memory, std::size_t slots,
+                                                      QueueCopies copies) override;
   void sync() override { file_->sync(); }
   [[nodiscard]] std::unique_ptr<FileMapping> map() override { return std::make_unique<SimMapping>(disk_, file_); }
   void make_cold() override { file_->make_cold(); }
@@ -199,6 +218,64 @@ class SimFile final : public DataFile {
   std::shared_ptr<Stored> file_;
   bool direct_;
 };
+
+/// Direct reads are in flight at the disk. Workers copy from the page cache at once and share the host's memory. What
+/// the caller copies is read by start() as by read_at().
+class SimFile::Queue final : public ReadQueue {
+ public:
+  Queue(SimFile& file, std::span<std::byte> memory, std::size_t slots, QueueCopies copies)
+      : file_(file), disk_(file.disk_), memory_(memory), slot_bytes_(memory.size() / slots), copies_(copies) {}
+
+  /// The data is in the slot at once: a real device may write from then on, too.
+  void start(std::size_t slot, std::size_t bytes, std::uint64_t offset) override {
+    const std::span<std::byte> to = memory_.subspan(slot * slot_bytes_, bytes);
+    file_.require_within(bytes, offset);
+    if (!file_.direct_ && copies_ == QueueCopies::by_caller) {
+      file_.read_at(to, offset);
+      reads_.push_back({slot, disk_.host.now()});
+      return;
+    }
+    disk_.host.work({}, [&] { std::memcpy(to.data(), file_.stored()->bytes.data + offset, bytes); });
+    reads_.push_back({slot, file_.direct_ ? disk_.start_read(bytes, Disk::Sequence::single) : copied(bytes, offset)});
+  }
+  [[nodiscard]] std::size_t finish() override {
+    const auto next = std::ranges::min_element(reads_, {}, &Read::end);
+    const Read read = *next;
+    reads_.erase(next);
+    disk_.wait_until(read.end);
+    return read.slot;
+  }
+  [[nodiscard]] double cpu_now() const override { return disk_.host.cpu_now() + workers_cpu_; }
+
+ private:
+  struct Read {
+    std::size_t slot;
+    double end;  // host's clock
+  };
+
+  /// Returns when a worker has copied bytes from the page cache.
+  double copied(std::size_t bytes, std::uint64_t offset) {
+    const auto all = static_cast<double>(bytes);
+    const double ready = std::max(disk_.host.now(), file_.stored()->start_cache(offset, bytes).arrival);
+    const double alone = all / disk_.profile.file_copy_rate;
+    workers_cpu_ += alone;
+    memory_free_ = std::max(memory_free_, ready) + all / disk_.profile.host_copy_rate_all;
+    return std::max(ready + alone, memory_free_);
+  }
+
+  SimFile& file_;
+  Disk& disk_;
+  std::span<std::byte> memory_;
+  std::size_t slot_bytes_;
+  QueueCopies copies_;
+  std::vector<Read> reads_;
+  double workers_cpu_ = 0;  // seconds
+  double memory_free_ = 0;  // host's clock; its memory carries no copies of workers from then on
+};
+
+std::unique_ptr<ReadQueue> SimFile::make_queue(std::span<std::byte> memory, std::size_t slots, QueueCopies copies) {
+  return std::make_unique<Queue>(*this, memory, slots, copies);
+}
 
 }  // namespace
 
