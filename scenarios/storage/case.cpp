@@ -65,12 +65,20 @@ StorageCase storage_case(const Case& c) {
       .threads = c.count_or("threads", 0),
       .slots = c.count_or("slots", 0),
       .slot_memory = host_memory(c.has("slot-memory") ? c.word("slot-memory") : kStorageSlots.front()),
-      .crew = c.has("crew") ? c.one_of<SlotCrew>("crew", kSlotCrews) : SlotCrew::one_stream};
+      .crew = c.has("crew") ? c.one_of<SlotCrew>("crew", kSlotCrews) : SlotCrew::one_stream,
+      .depth = c.count_or("depth", 0)};
+}
+
+std::size_t StorageCase::abreast() const { return std::max({threads, depth, std::size_t{1}}); }
+
+std::size_t StorageCase::all_slots() const {
+  if (way == StorageWay::uring) return depth + 1;  // one crosses the link
+  return (crew == SlotCrew::together ? 1 : std::max<std::size_t>(threads, 1)) * std::max<std::size_t>(slots, 1);
 }
 
 std::size_t StorageCase::chunk_bytes() const {
   constexpr std::size_t kLeast = 64 * KiB;
-  const std::size_t parts = crew == SlotCrew::together ? 8 : std::max<std::size_t>(threads, 1);
+  const std::size_t parts = crew == SlotCrew::together ? 8 : abreast();
   const std::size_t share = size / parts;
   return std::min(request, std::max(kLeast, (share + kBlock - 1) / kBlock * kBlock));
 }
@@ -96,13 +104,14 @@ std::vector<Axis> storage_axes() {
                   {.defaults = "cold,warm", .help = "whether the page cache holds the file: nothing or all of it"}),
       choice_axis("way", words(kStorageWays),
                   {.defaults = "read,threads,direct,mmap",
-                   .tuning = "read,threads,direct,mmap,mmap-threads,mmap-register",
+                   .tuning = "read,threads,direct,mmap,mmap-threads,mmap-register,uring",
                    .help = "read: read() and a copy in turn; threads: into page-locked slots while earlier ones cross "
                            "the link; direct: likewise, past the page cache; mmap: one copy of a mapping; "
-                           "mmap-threads: from a mapping into slots; mmap-register: page-lock the mapping"}),
+                           "mmap-threads: from a mapping into slots; mmap-register: page-lock the mapping; uring: "
+                           "one thread keeps reads into slots in flight by io_uring, cold past the page cache"}),
       of_slots(
           {.name = "threads", .defaults = "1,4,8", .tuning = "1,4,8,12", .help = "CPU threads that read", .max = 256}),
-      only_with("way", {"read", "threads", "direct", "mmap-threads"},
+      only_with("way", {"read", "threads", "direct", "mmap-threads", "uring"},
                 size_axis("request", {.defaults = "2M",
                                       .tuning = "1M,2M,4M",
                                       .help = "bytes of a read and of a slot, a multiple of 4 KiB",
@@ -110,14 +119,21 @@ std::vector<Axis> storage_axes() {
                                       .max = 1 * GiB})),
       of_slots(
           {.name = "slots", .defaults = "3", .help = "slots of each thread, with --crew together in all", .max = 1024}),
-      of_slots(choice_axis("slot-memory", words(kStorageSlots),
-                           {.defaults = "pinned",
-                            .tuning = "pinned,registered-huge",
-                            .help = "kind of host memory of the slots; direct reads are faster into huge pages, which "
-                                    "are contiguous"})),
+      only_with("way", {"threads", "direct", "mmap-threads", "uring"},
+                choice_axis("slot-memory", words(kStorageSlots),
+                            {.defaults = "pinned",
+                             .tuning = "pinned,registered-huge",
+                             .help = "kind of host memory of the slots; direct reads are faster into huge pages, which "
+                                     "are contiguous"})),
       of_slots(choice_axis("crew", words(kSlotCrews),
                            {.help = "one-stream: slots for each thread, one stream for all; apart: a stream for each; "
                                     "together: all threads fill one slot after the other; default: one-stream"})),
+      only_with("way", {"uring"},
+                {.name = "depth",
+                 .defaults = "16",
+                 .tuning = "4,16,64",
+                 .help = "reads that io_uring has in flight; there is one slot more",
+                 .max = 512}),
   };
 }
 

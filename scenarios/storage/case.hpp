@@ -25,9 +25,10 @@ enum class StorageWay {
   mmap,           ///< mmap(), one copy of all, munmap()
   mmap_threads,   ///< threads copy from a mapping into page-locked slots
   mmap_register,  ///< mmap(), page-lock the mapping, one copy of all, and back
+  uring,          ///< one thread keeps reads into page-locked slots in flight by io_uring; cold past the page cache
 };
-inline constexpr std::array<std::string_view, 6> kStorageWays{"read", "threads",      "direct",
-                                                              "mmap", "mmap-threads", "mmap-register"};
+inline constexpr std::array<std::string_view, 7> kStorageWays{"read",         "threads",       "direct", "mmap",
+                                                              "mmap-threads", "mmap-register", "uring"};
 inline constexpr std::array<std::string_view, 2> kFileDirections{"load", "save"};
 
 /// How the file lies on the GPU.
@@ -57,9 +58,14 @@ struct StorageCase {
   std::size_t slots = 0;    ///< of each thread; with SlotCrew::together of all
   HostMemory slot_memory = HostMemory::pinned;
   SlotCrew crew = SlotCrew::one_stream;
+  std::size_t depth = 0;  ///< reads in flight; 0: the way has no such queue
 
   [[nodiscard]] bool is_direct() const { return way == StorageWay::direct; }
-  /// Bytes of a slot: the size of a request, or less if the file is too small to give every thread a request.
+  /// Requests that may be in work at the same time.
+  [[nodiscard]] std::size_t abreast() const;
+  /// Slots of all threads.
+  [[nodiscard]] std::size_t all_slots() const;
+  /// Bytes of a slot: the size of a request, or less if the file is too small for as many as may be in work.
   [[nodiscard]] std::size_t chunk_bytes() const;
 };
 StorageCase storage_case(const Case& c);

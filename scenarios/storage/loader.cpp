@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "device/host_runtime.hpp"
+#include "scenarios/storage/uring_loader.hpp"
 
 namespace xferbench {
 
@@ -228,6 +229,7 @@ std::unique_ptr<FileWay> make_way(Device& device, StoredFile& file, const Storag
     case StorageWay::mmap_threads: return std::make_unique<MappedThreads>(device, file, c, parts, on_gpu);
     case StorageWay::mmap:
     case StorageWay::mmap_register: return std::make_unique<WholeMapping>(device, file, c, parts, on_gpu);
+    case StorageWay::uring: return make_uring_loader(device, file, c, parts, on_gpu);
   }
   throw std::logic_error("unknown way of loading a file");
 }

@@ -15,11 +15,12 @@ namespace xferbench {
 namespace {
 
 /// The way whose reads a case makes.
-StorageWay route_of(StorageWay way) {
-  switch (way) {
+StorageWay route_of(const StorageCase& c) {
+  switch (c.way) {
     case StorageWay::direct: return StorageWay::direct;
     case StorageWay::read:
     case StorageWay::threads: return StorageWay::threads;
+    case StorageWay::uring: return c.cache == CacheState::cold ? StorageWay::direct : StorageWay::threads;
     default: return StorageWay::mmap_threads;
   }
 }
@@ -38,12 +39,12 @@ class StorageSpace final : public Tunable {
     constexpr double kPageableRate = 8e9;
     constexpr double kLockedRate = 25e9;
     const auto bytes = static_cast<double>(c.size);
-    const double one = one_thread_.at(route_of(c.way));
+    const double one = one_thread_.at(route_of(c));
     if (c.way == StorageWay::read) return one + bytes / kPageableRate;
     if (c.way == StorageWay::mmap) return std::max(fastest_, bytes / kPageableRate);
     if (c.way == StorageWay::mmap_register) return std::max(fastest_, bytes / kLockedRate) + link_;
     const double request = static_cast<double>(c.chunk_bytes()) / bytes;
-    const double reads = std::max(fastest_, one / static_cast<double>(c.threads));
+    const double reads = std::max(fastest_, one / static_cast<double>(c.abreast()));
     return std::max(reads, link_) + request * (one + link_);  // the ends, at which only one of the two works
   }
 
@@ -52,7 +53,7 @@ class StorageSpace final : public Tunable {
   [[nodiscard]] double complexity(const Case& config) const override {
     const StorageCase c = storage_case(config);
     constexpr double kLittle = 1e-3;
-    return static_cast<double>(c.way) + kLittle * static_cast<double>(c.threads + c.slots);
+    return static_cast<double>(c.way) + kLittle * static_cast<double>(c.threads + c.slots + c.depth);
   }
 
   [[nodiscard]] double model_error() const override { return 0.3; }
@@ -79,7 +80,7 @@ class StorageSpace final : public Tunable {
     std::vector<std::unique_ptr<StorageTransfer>> readers;
     std::vector<StorageWay> routes;
     for (const Case& config : cases) {
-      const StorageWay route = route_of(storage_case(config).way);
+      const StorageWay route = route_of(storage_case(config));
       if (std::ranges::find(routes, route) == routes.end()) routes.push_back(route);
     }
     std::vector<Region> regions{shared_.link_only(), shared_.fastest_file()};
@@ -87,6 +88,7 @@ class StorageSpace final : public Tunable {
       StorageCase one = work_;
       one.way = route;
       one.threads = one.slots = 1;
+      one.depth = 0;
       one.request = 2 * MiB;
       one.crew = SlotCrew::one_stream;
       readers.push_back(std::make_unique<StorageTransfer>(one, bench_, &shared_));

@@ -1,5 +1,6 @@
 // storage: loads a file into GPU memory or saves it: from the disk or from the page cache, by calls and copies in turn,
-// by threads through page-locked slots, past the page cache, or from a mapping. All times include the host's work.
+// by threads or io_uring through page-locked slots, past the page cache, or from a mapping. All times include the
+// host's work.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -133,7 +134,8 @@ class Storage final : public ScenarioOf<storage_case> {
              .axes = storage_axes(),
              .metrics = storage_metrics(),
              .charts = {{.x = "threads", .y = "bandwidth", .panels = {"cache"}, .lines = {"way"}, .limit = "limit"},
-                        {.x = "request", .y = "bandwidth", .panels = {"cache"}, .lines = {"way"}, .limit = "limit"}},
+                        {.x = "request", .y = "bandwidth", .panels = {"cache"}, .lines = {"way"}, .limit = "limit"},
+                        {.x = "depth", .y = "bandwidth", .panels = {"cache"}, .lines = {"request"}, .limit = "limit"}},
              .answer = {.best = "bandwidth",
                         .text =
                             "{bandwidth}, {of_limit} of the limit; {factor} times as fast as file and link one after "

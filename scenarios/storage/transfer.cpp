@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/error.hpp"
 #include "core/units.hpp"
 #include "measure/pattern.hpp"
 #include "scenarios/storage/saver.hpp"
@@ -20,11 +21,6 @@ namespace xferbench {
 namespace {
 
 constexpr std::size_t kLinkBuffer = 256 * MiB;  // page-locked bytes from which the link's copies come
-
-std::uint64_t slot_bytes_of(const StorageCase& c) {
-  const std::uint64_t crews = c.crew == SlotCrew::together ? 1 : std::max<std::size_t>(c.threads, 1);
-  return crews * std::max<std::size_t>(c.slots, 1) * c.chunk_bytes();
-}
 
 PartTable whole_file(const StorageCase& c) { return PartTable(0, {c.size}, false); }
 
@@ -51,9 +47,12 @@ std::vector<StorageCase> readers(const StorageCase& c, bool simulated) {
   struct Reader {
     StorageWay way;
     std::size_t threads;
+    std::size_t request = 2 * MiB;
+    std::size_t depth = 0;
   };
   constexpr std::array kCold{Reader{StorageWay::direct, 1}, Reader{StorageWay::direct, 4},
-                             Reader{StorageWay::threads, 1}, Reader{StorageWay::threads, 4}};
+                             Reader{StorageWay::threads, 1}, Reader{StorageWay::threads, 4},
+                             Reader{StorageWay::uring, 0, 1 * MiB, 16}};
   constexpr std::array kWarm{Reader{StorageWay::mmap_threads, 8}, Reader{StorageWay::mmap_threads, 12},
                              Reader{StorageWay::threads, 8}};
   std::vector<StorageCase> all;
@@ -62,7 +61,8 @@ std::vector<StorageCase> readers(const StorageCase& c, bool simulated) {
     made.way = reader.way;
     made.layout = FileLayout::whole;
     made.threads = reader.threads;
-    made.request = 2 * MiB;
+    made.request = reader.request;
+    made.depth = reader.depth;
     made.slots = 1;
     // Direct reads take larger requests to the device where memory is contiguous.
     made.slot_memory = simulated ? HostMemory::pinned : HostMemory::registered_huge;
@@ -78,6 +78,15 @@ std::unique_ptr<FileWay> make_file_way(Device& device, StoredFile& file, const S
   return make_file_loader(device, file, c, parts, on_gpu);
 }
 
+/// Returns a way without a GPU; null if this system or the file system does not have it.
+std::unique_ptr<FileWay> way_if_there_is(Device& device, StoredFile& file, const StorageCase& c) {
+  try {
+    return make_file_way(device, file, c, whole_file(c), nullptr);
+  } catch (const UnavailableError&) {
+    return nullptr;
+  }
+}
+
 /// Returns the case whose way reads or writes the file from or into memory the fastest, found by two passes of each
 /// once a run.
 StorageCase fastest_reader(const StorageCase& c, const RunContext& bench, StoredFile& file) {
@@ -89,9 +98,8 @@ StorageCase fastest_reader(const StorageCase& c, const RunContext& bench, Stored
     double shortest = std::numeric_limits<double>::infinity();
     const bool simulated = bench.device.capabilities().environment.simulated();
     for (const StorageCase& reader : readers(c, simulated)) {
-      if (reader.is_direct() && !file.has_direct_route()) continue;
-      const auto way = make_file_way(bench.device, file, reader, whole_file(c), nullptr);
-      for (int pass = 0; pass < 2; ++pass) {
+      const auto way = way_if_there_is(bench.device, file, reader);
+      for (int pass = 0; way != nullptr && pass < 2; ++pass) {
         file.prepare(c.cache);
         const double begun = host.now();
         way->file_alone();
@@ -113,7 +121,7 @@ MemoryNeeds StorageTransfer::needs(const StorageCase& c) {
   constexpr std::uint64_t kGaps = 4 * MiB;        // between the tensors of large models
   const std::uint64_t placed = c.layout == FileLayout::placed ? c.size : 0;
   const std::uint64_t gaps = c.layout == FileLayout::whole ? 0 : kGaps;
-  return {slot_bytes_of(c) + std::min(c.size, kLinkBuffer) + kParts + kSlots, c.size + placed + gaps};
+  return {c.all_slots() * c.chunk_bytes() + std::min(c.size, kLinkBuffer) + kParts + kSlots, c.size + placed + gaps};
 }
 
 StorageTransfer::StorageTransfer(const StorageCase& c, const RunContext& bench, const StorageTransfer* same_work)

@@ -18,7 +18,7 @@ namespace xferbench {
 
 namespace {
 
-/// Says which limit keeps the system from locking memory for io_uring. What CUDA page-locked does not count towards it.
+/// Says which limit keeps the system from locking memory for io_uring.
 std::string memory_limit_text(std::size_t bytes) {
   rlimit limit{};
   static_cast<void>(::getrlimit(RLIMIT_MEMLOCK, &limit));

@@ -104,7 +104,9 @@ TEST_F(GpuScenarioTest, StorageEveryWay) {
   }
   run_ok("storage --size 20M --way threads,direct,mmap-threads --crew all --slot-memory all --threads 3 --path " +
          folder.path().string());
-  run_ok("storage --size 5M --cache warm --way read,threads,mmap,mmap-threads,mmap-register --path /dev/shm");
+  run_ok("storage --size 20M --way uring --depth 1,3 --request 64K,1M --slot-memory all --path " +
+         folder.path().string());
+  run_ok("storage --size 5M --cache warm --way read,threads,mmap,mmap-threads,mmap-register,uring --path /dev/shm");
   const std::string place = " --size 20000001 --path " + folder.path().string();
   run_ok("storage --way all --layout tensors,placed --threads 3 --request 64K" + place);
   run_ok("storage --dir save --way read,threads,direct --threads 1,3 --request 64K --slot-memory all --crew all" +

@@ -55,6 +55,7 @@ const std::vector<std::pair<std::string, std::vector<std::string>>>& small_cases
       {"storage",
        {"storage --size 64K --way read,threads,mmap,mmap-threads,mmap-register --cache warm --threads 2 --request 16K "
         "--slots 2",
+        "storage --size 64K --way uring --depth 2 --request 16K",
         "storage --size 64K --way threads --cache cold --threads 2 --request 16K --crew together",
         "storage --size 64K --way read,threads --dir save --threads 2 --request 16K",
         "storage --size 64K --way read,mmap --layout tensors,placed --cache warm --request 16K"}},

@@ -42,11 +42,12 @@ TEST_F(StorageTest, EveryWayLoadsEveryByte) {
   for (const char* size : {"1", "4095", "1000001", "5M"}) {
     const auto results = run({"--way", "all", "--size", size, "--threads", "1,3", "--request", "64K", "--slots", "2"});
     expect_all(results, Status::ok);
-    EXPECT_EQ(results.size(), 16U) << "6 ways cold, 5 warm, and 1 or 3 threads where they have slots";
+    EXPECT_EQ(results.size(), 18U) << "7 ways cold, 6 warm, and 1 or 3 threads where they have slots";
     expect_all(run({"--way", "threads,mmap-threads", "--crew", "all", "--size", size, "--threads", "3"}), Status::ok);
     expect_all(
         run({"--way", "all", "--layout", "tensors,placed", "--size", size, "--threads", "3", "--request", "64K"}),
         Status::ok);
+    expect_all(run({"--way", "uring", "--depth", "1,2,5", "--size", size, "--request", "64K"}), Status::ok);
   }
 }
 
@@ -142,13 +143,13 @@ TEST_F(StorageTest, SingleTensorsTakeLongerWhereEachWaitsForItsCopy) {
 
 TEST_F(StorageTest, ASlotThatIsFilledAgainTooSoonIsWrongData) {
   sim::SimMachine reckless = machine_that({.synchronize_event = [] {}});
-  expect_all(
-      run_on(reckless.device(), {"storage", "--way", "threads", "--threads", "1", "--size", "16M", "--cache", "warm"}),
-      Status::failed, "wrong result");
+  expect_all(run_on(reckless.device(), {"storage", "--way", "threads,uring", "--threads", "1", "--depth", "1", "--size",
+                                        "16M", "--cache", "warm"}),
+             Status::failed, "wrong result");
 }
 
 TEST_F(StorageTest, AColdFileComesFromTheDiskAndAWarmOneDoesNot) {
-  for (const char* way : {"read", "threads", "mmap", "mmap-threads", "mmap-register"}) {
+  for (const char* way : {"read", "threads", "mmap", "mmap-threads", "mmap-register", "uring"}) {
     const Words flags{"--way", way, "--size", "16M"};
     for (const Result& r : run(flags)) {
       const bool cold = r.config.is("cache", "cold");
@@ -178,6 +179,52 @@ TEST_F(StorageTest, DirectReadsFollowTheLawOfTheDisk) {
       EXPECT_NEAR(metric(r, "read_bandwidth") / law(p, threads, bytes), 1, 0.02) << request << " " << threads;
     }
   }
+}
+
+TEST_F(StorageTest, ReadsInAQueueFollowTheLawOfTheDisk) {
+  verify_ = false;
+  const auto& p = profile("h200");
+  for (const auto& [request, bytes] : {std::pair("16K", 16384.0), {"128K", 131072.0}, {"1M", 1048576.0}}) {
+    for (const unsigned depth : {1U, 2U, 4U, 16U}) {
+      const Result r = run_one({"--way", "uring", "--cache", "cold", "--size", "64M", "--request", request, "--depth",
+                                std::to_string(depth)});
+      EXPECT_NEAR(metric(r, "read_bandwidth") / law(p, depth, bytes), 1, 0.02) << request << " " << depth;
+      EXPECT_GT(metric(r, "bandwidth") / law(p, depth, bytes), 0.94) << request << " " << depth;
+      EXPECT_NEAR(metric(r, "from_device"), 1, 1e-9);
+    }
+  }
+}
+
+TEST_F(StorageTest, WorkersCopyAQueueOfReadsFromThePageCacheAtOnce) {
+  verify_ = false;
+  const auto& p = profile("h200");
+  for (const unsigned depth : {1U, 2U, 4U, 16U}) {
+    const Result r = run_one({"--way", "uring", "--cache", "warm", "--size", "512M", "--depth", std::to_string(depth)});
+    const double rate = 1e-9 * std::min(depth * p.file_copy_rate, p.host_copy_rate_all);
+    EXPECT_NEAR(metric(r, "read_bandwidth") / rate, 1, 0.02) << depth;
+    EXPECT_GT(metric(r, "of_limit"), 0.9 * std::min(1.0, rate / metric(r, "limit"))) << depth;
+    EXPECT_GE(metric(r, "cpu_per_gb"), 1e9 / p.file_copy_rate) << "of the workers, " << depth;
+  }
+}
+
+TEST_F(StorageTest, AQueueReadsThroughThePageCacheAsItsCallerDoes) {
+  HostRuntime& host = device_.host();
+  const auto file = host.files().make_temporary(".", 1 << 20);
+  std::vector<std::byte> slots(1 << 20);
+  const auto seconds_of = [&](QueueCopies copies) {
+    const auto queue = file->make_queue(slots, 2, copies);
+    const double begun = host.now();
+    queue->start(0, 400'000, 100);
+    queue->start(1, 400'000, 500'000);
+    EXPECT_NE(queue->finish(), queue->finish());
+    return host.now() - begun;
+  };
+  const double copy = 400'000 / profile("h200").file_copy_rate;
+  EXPECT_GT(seconds_of(QueueCopies::by_workers), 800'000 / profile("h200").disk_read_rate) << "from the disk";
+  EXPECT_NEAR(seconds_of(QueueCopies::by_workers), copy, 0.02 * copy);
+  EXPECT_NEAR(seconds_of(QueueCopies::by_caller), 2 * copy, 0.02 * copy);
+  const auto queue = file->make_queue(slots, 2, QueueCopies::by_caller);
+  EXPECT_THROW(queue->start(0, 2, (1 << 20) - 1), FileError);
 }
 
 TEST_F(StorageTest, TheBottleneckIsNamed) {
@@ -212,8 +259,9 @@ TEST_F(StorageTest, TheFirstPartArrivesAfterOneReadAndOneCopyWhateverTheNumberOf
   const auto& p = profile("h200");
   constexpr double kRequest = 2 << 20;
   const double one = kRequest / p.file_copy_rate + kRequest / p.h2d_rate;
-  for (const Result& r : run({"--way", "read,threads", "--cache", "warm", "--threads", "1", "--slots", "1,2,12"})) {
-    const bool slots = r.config.is("way", "threads");
+  for (const Result& r :
+       run({"--way", "read,threads,uring", "--cache", "warm", "--threads", "1", "--slots", "1,2,12"})) {
+    const bool slots = !r.config.is("way", "read");
     EXPECT_NEAR(metric(r, "first_bytes"), slots ? one : one + kRequest / p.pageable_h2d_rate, slots ? 50e-6 : 0.3e-3)
         << r.config.key();
   }

@@ -1,0 +1,136 @@
+#include "scenarios/storage/uring_loader.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <numeric>
+#include <vector>
+
+#include "core/error.hpp"
+#include "device/host_runtime.hpp"
+#include "scenarios/common/first_copy.hpp"
+
+namespace xferbench {
+
+namespace {
+
+/// Cold reads go past the page cache where the file system has that route.
+std::unique_ptr<DataFile> opened_for_queue(StoredFile& file, const StorageCase& c) {
+  const bool direct = c.cache == CacheState::cold && file.has_direct_route();
+  return file.open_again(direct ? FileRoute::direct : FileRoute::cached);
+}
+
+/// Warm, the thread's own copies would take place one after another, so the system's workers copy. Cold they would
+/// arrive out of order and disturb the reading ahead.
+std::unique_ptr<ReadQueue> made_queue(DataFile& file, const StorageCase& c, const HostBuffer& slots) {
+  const bool warm = c.cache == CacheState::warm;
+  try {
+    return file.make_queue({slots.data, slots.bytes}, c.all_slots(),
+                           warm ? QueueCopies::by_workers : QueueCopies::by_caller);
+  } catch (const FileError& error) {
+    throw UnavailableError(error.what());
+  }
+}
+
+/// One thread that keeps reads in flight, each into a slot. As soon as a read has ended, its slot is copied, all in one
+/// stream. Before the thread waits for another read, it waits until only the latest copy crosses the link: its slot is
+/// the one more than reads.
+class QueuedReads final : public FileWay {
+ public:
+  QueuedReads(Device& device, StoredFile& file, const StorageCase& c, const PartTable& parts, std::byte* on_gpu)
+      : host_(device.host()),
+        parts_(parts),
+        chunks_(parts.chunks(c.chunk_bytes())),
+        on_gpu_(on_gpu),
+        slot_bytes_(c.chunk_bytes()),
+        stream_(device.make_stream(StreamKind::nonblocking)),
+        first_(device, on_gpu != nullptr),
+        depth_(c.depth),
+        in_slot_(c.all_slots()),
+        slots_(device.allocate_host(in_slot_.size() * slot_bytes_, c.slot_memory)),
+        file_(opened_for_queue(file, c)),
+        queue_(made_queue(*file_, c, slots_)) {
+    for (std::size_t i = 0; i < in_slot_.size(); ++i) copied_.push_back(device.make_event(EventKind::ordering));
+  }
+
+  void transfer() override {
+    first_.begin(stream_);
+    run(true);
+    times_.first = first_.seconds();
+  }
+  void file_alone() override { run(false); }
+  [[nodiscard]] WorkTimes times() const override { return times_; }
+
+ private:
+  void run(bool to_gpu);
+  void start(const model::Chunk& chunk);
+  void copy(std::size_t slot);
+  /// Waits until the first copy in the stream has ended.
+  void await_copy();
+
+  HostRuntime& host_;
+  PartTable parts_;
+  std::vector<model::Chunk> chunks_;
+  std::byte* on_gpu_;
+  std::size_t slot_bytes_;
+  Stream stream_;
+  FirstCopy first_;
+  std::size_t depth_;
+  std::vector<Event> copied_;          // of each slot: recorded behind its copy
+  std::vector<model::Chunk> in_slot_;  // of each slot: what is read into it
+  std::vector<std::size_t> free_;
+  std::deque<std::size_t> crossing_;  // slots that are copied, in the stream's order
+  WorkTimes times_;
+  HostBuffer slots_;
+  std::unique_ptr<DataFile> file_;
+  std::unique_ptr<ReadQueue> queue_;  // last member: its end waits for reads of file_ into slots_
+};
+
+void QueuedReads::run(bool to_gpu) {
+  times_ = {};
+  const double cpu = queue_->cpu_now();
+  free_.resize(copied_.size());
+  std::iota(free_.rbegin(), free_.rend(), std::size_t{0});
+  std::size_t started = 0;
+  for (std::size_t ended = 0; ended < chunks_.size(); ++ended) {
+    while (crossing_.size() > 1) await_copy();
+    while (started < std::min(ended + depth_, chunks_.size())) start(chunks_[started++]);
+    const double begun = host_.now();
+    const std::size_t slot = queue_->finish();
+    times_.moving += host_.now() - begun;
+    to_gpu ? copy(slot) : free_.push_back(slot);
+  }
+  while (!crossing_.empty()) await_copy();
+  times_.cpu = queue_->cpu_now() - cpu;
+}
+
+void QueuedReads::start(const model::Chunk& chunk) {
+  const std::size_t slot = free_.back();
+  free_.pop_back();
+  in_slot_[slot] = chunk;
+  queue_->start(slot, chunk.count, chunk.first);
+}
+
+void QueuedReads::copy(std::size_t slot) {
+  const model::Chunk& chunk = in_slot_[slot];
+  stream_.copy({on_gpu_ + parts_.place_of(chunk.first), slots_.data + slot * slot_bytes_, chunk.count, Direction::h2d});
+  first_.note_copy(stream_);
+  stream_.record(copied_[slot]);
+  crossing_.push_back(slot);
+}
+
+void QueuedReads::await_copy() {
+  const double begun = host_.now();
+  copied_[crossing_.front()].synchronize();
+  times_.waiting += host_.now() - begun;
+  free_.push_back(crossing_.front());
+  crossing_.pop_front();
+}
+
+}  // namespace
+
+std::unique_ptr<FileWay> make_uring_loader(Device& device, StoredFile& file, const StorageCase& c,
+                                           const PartTable& parts, std::byte* on_gpu) {
+  return std::make_unique<QueuedReads>(device, file, c, parts, on_gpu);
+}
+
+}  // namespace xferbench
