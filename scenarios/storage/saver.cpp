@@ -1,9 +1,8 @@
 #include "scenarios/storage/saver.hpp"
 
-#include <algorithm>
-#include <stdexcept>
 #include <vector>
 
+#include "core/error.hpp"
 #include "device/host_runtime.hpp"
 
 namespace xferbench {
@@ -118,7 +117,7 @@ std::unique_ptr<FileWay> make_file_saver(Device& device, StoredFile& file, const
     case StorageWay::read: return std::make_unique<WriteInTurn>(device, file, c, parts, on_gpu);
     case StorageWay::threads:
     case StorageWay::direct: return std::make_unique<WritingThreads>(device, file, c, parts, on_gpu);
-    default: throw std::logic_error("this way does not save files");
+    default: throw UnavailableError("--dir save writes by --way read, threads or direct");
   }
 }
 
