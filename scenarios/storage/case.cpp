@@ -86,6 +86,7 @@ std::size_t StorageCase::chunk_bytes() const {
 std::vector<Axis> storage_axes() {
   const std::vector<std::string> with_slots{"threads", "direct", "mmap-threads"};
   const auto of_slots = [&with_slots](Axis axis) { return only_with("way", with_slots, std::move(axis)); };
+  const std::vector<std::string> with_threads{"threads", "direct", "mmap-threads", "cufile"};
   return {
       {.name = "path",
        .kind = AxisKind::file,
@@ -108,10 +109,12 @@ std::vector<Axis> storage_axes() {
                    .help = "read: read() and a copy in turn; threads: into page-locked slots while earlier ones cross "
                            "the link; direct: likewise, past the page cache; mmap: one copy of a mapping; "
                            "mmap-threads: from a mapping into slots; mmap-register: page-lock the mapping; uring: "
-                           "one thread keeps reads into slots in flight by io_uring, cold past the page cache"}),
-      of_slots(
+                           "one thread keeps reads into slots in flight by io_uring, cold past the page cache; cufile: "
+                           "NVIDIA's cuFile (GPUDirect Storage)"}),
+      only_with(
+          "way", with_threads,
           {.name = "threads", .defaults = "1,4,8", .tuning = "1,4,8,12", .help = "CPU threads that read", .max = 256}),
-      only_with("way", {"read", "threads", "direct", "mmap-threads", "uring"},
+      only_with("way", {"read", "threads", "direct", "mmap-threads", "uring", "cufile"},
                 size_axis("request", {.defaults = "2M",
                                       .tuning = "1M,2M,4M",
                                       .help = "bytes of a read and of a slot, a multiple of 4 KiB",
@@ -149,6 +152,12 @@ std::optional<SkipReason> reason_against(const StorageCase& c, const Capabilitie
   }
   if (!c.saves && c.is_direct() && c.cache == CacheState::warm) {
     return SkipReason::meaningless("direct reads go past the page cache; use --cache cold");
+  }
+  if (c.way == StorageWay::cufile && can != nullptr && can->environment.simulated()) {
+    return SkipReason::unavailable("cuFile reads real files into real GPUs; leave out --simulate");
+  }
+  if (c.way == StorageWay::cufile && c.layout != FileLayout::whole) {
+    return SkipReason::impossible("--way cufile loads the file as a whole; use --layout whole");
   }
   if (c.size == 0) return SkipReason::impossible(c.path + " is empty: there is nothing to load");
   if (can != nullptr && can->environment.simulated() && c.slot_memory != HostMemory::pinned) {

@@ -26,9 +26,10 @@ enum class StorageWay {
   mmap_threads,   ///< threads copy from a mapping into page-locked slots
   mmap_register,  ///< mmap(), page-lock the mapping, one copy of all, and back
   uring,          ///< one thread keeps reads into page-locked slots in flight by io_uring; cold past the page cache
+  cufile,         ///< threads let NVIDIA's cuFile read into GPU memory, in a process of its own
 };
-inline constexpr std::array<std::string_view, 7> kStorageWays{"read",         "threads",       "direct", "mmap",
-                                                              "mmap-threads", "mmap-register", "uring"};
+inline constexpr std::array<std::string_view, 8> kStorageWays{"read",         "threads",       "direct", "mmap",
+                                                              "mmap-threads", "mmap-register", "uring",  "cufile"};
 inline constexpr std::array<std::string_view, 2> kFileDirections{"load", "save"};
 
 /// How the file lies on the GPU.
@@ -60,7 +61,10 @@ struct StorageCase {
   SlotCrew crew = SlotCrew::one_stream;
   std::size_t depth = 0;  ///< reads in flight; 0: the way has no such queue
 
-  [[nodiscard]] bool is_direct() const { return way == StorageWay::direct; }
+  /// Whether the way reads past the page cache, so that only cold files make sense.
+  [[nodiscard]] bool is_direct() const { return way == StorageWay::direct || way == StorageWay::cufile; }
+  /// Whether the way can also read without the GPU. What mmap would do without its copy is only page faults.
+  [[nodiscard]] bool has_read_alone() const { return way != StorageWay::mmap && way != StorageWay::cufile; }
   /// Requests that may be in work at the same time.
   [[nodiscard]] std::size_t abreast() const;
   /// Slots of all threads.

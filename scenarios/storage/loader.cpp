@@ -220,6 +220,24 @@ class WholeMapping final : public FileWay {
   volatile unsigned touched_ = 0;
 };
 
+/// cuFile reads into GPU memory, in a process of its own.
+class CufileLoader final : public FileWay {
+ public:
+  CufileLoader(const Device& device, StoredFile& file, const StorageCase& c)
+      : file_(file.open_again(file.has_direct_route() ? FileRoute::direct : FileRoute::cached)),
+        process_(c, file_->descriptor(), device.capabilities().environment.number_of(device.number())) {}
+
+  void transfer() override { times_ = process_.load(); }
+  void file_alone() override { throw std::logic_error("cuFile does not read without the GPU"); }
+  [[nodiscard]] WorkTimes times() const override { return times_; }
+  [[nodiscard]] CufileProcess* other_process() override { return &process_; }
+
+ private:
+  std::unique_ptr<DataFile> file_;
+  CufileProcess process_;
+  WorkTimes times_;
+};
+
 std::unique_ptr<FileWay> make_way(Device& device, StoredFile& file, const StorageCase& c, const PartTable& parts,
                                   std::byte* on_gpu) {
   switch (c.way) {
@@ -230,6 +248,7 @@ std::unique_ptr<FileWay> make_way(Device& device, StoredFile& file, const Storag
     case StorageWay::mmap:
     case StorageWay::mmap_register: return std::make_unique<WholeMapping>(device, file, c, parts, on_gpu);
     case StorageWay::uring: return make_uring_loader(device, file, c, parts, on_gpu);
+    case StorageWay::cufile: return std::make_unique<CufileLoader>(device, file, c);
   }
   throw std::logic_error("unknown way of loading a file");
 }

@@ -8,6 +8,7 @@
 #include "device/device.hpp"
 #include "scenarios/common/slot_workers.hpp"
 #include "scenarios/storage/case.hpp"
+#include "scenarios/storage/cufile_process.hpp"
 #include "scenarios/storage/parts.hpp"
 #include "scenarios/storage/stored_file.hpp"
 
@@ -20,13 +21,16 @@ class FileWay : NonCopyable {
 
   /// Loads or saves the whole file and returns when its data has arrived. Throws FileError or DeviceError.
   virtual void transfer() = 0;
-  /// Reads or writes the whole file, to or from the same host memory, but nothing crosses the link.
+  /// Reads or writes the whole file, to or from the same host memory, but nothing crosses the link. Throws
+  /// std::logic_error if the way cannot, see StorageCase::has_read_alone().
   virtual void file_alone() = 0;
   /// What happened in the last pass. WorkTimes::moving is the time of reads or writes.
   [[nodiscard]] virtual WorkTimes times() const = 0;
   /// Seconds of the last pass that saved until its last write had returned: the data was in the page cache, or with
   /// direct writes on the device.
   [[nodiscard]] virtual double written() const { return 0; }
+  /// The process that loads the file into GPU memory of its own; null: this one does, into the memory it was given.
+  [[nodiscard]] virtual CufileProcess* other_process() { return nullptr; }
 };
 
 /// Returns what the threads with slots of a case do.

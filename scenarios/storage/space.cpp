@@ -17,6 +17,7 @@ namespace {
 /// The way whose reads a case makes.
 StorageWay route_of(const StorageCase& c) {
   switch (c.way) {
+    case StorageWay::cufile:
     case StorageWay::direct: return StorageWay::direct;
     case StorageWay::read:
     case StorageWay::threads: return StorageWay::threads;

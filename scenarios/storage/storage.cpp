@@ -69,6 +69,7 @@ std::vector<MetricDeclaration> storage_metrics() {
           .column("disk request KiB"),
       derived("parts", "1", Better::neither, "header and tensors, each loaded to a place of its own"),
       label("file_place", "file system and device of the file"),
+      label("cufile_path", "way cufile: which path the data took, as cuFile counts it"),
       measured(kReadAlone, "time of the same way without the GPU"),
       measured("read-alone-threads", "tune: time in which one thread reads the file"),
       measured("read-alone-direct", "tune: the same past the page cache"),
@@ -168,14 +169,14 @@ class Storage final : public ScenarioOf<storage_case> {
     StorageTransfer transfer(c, bench);
     result.labels.emplace_back("file_place", describe_place(place));
     std::vector<Region> regions{transfer.whole_way(), transfer.fastest_file(), transfer.link_only()};
-    // A plain mapping is read by the copy itself: without the GPU nothing is left of it but page faults.
-    if (c.way != StorageWay::mmap) regions.push_back(transfer.file_alone());
+    if (c.has_read_alone()) regions.push_back(transfer.file_alone());
     if (bench.verify) transfer.verify();
     const std::vector<Series> series = bench.sample(regions, policy_for(c, bench.policy));
     add_measurements(series, result);
     if (all_sampled(series)) derive(c, series.front(), result);
     if (c.layout != FileLayout::whole) result.add("parts", static_cast<double>(transfer.parts()), "1");
     std::ranges::move(doubts_of(c, transfer, result), std::back_inserter(result.warnings));
+    if (c.way == StorageWay::cufile) tell_path(transfer.cufile_paths(), result);
     if (bench.verifies_again()) transfer.verify();
   }
 
@@ -197,7 +198,7 @@ class Storage final : public ScenarioOf<storage_case> {
     const double time = result.median("storage");
     const double link = result.median(kLinkOnly);
     const double fastest = result.median(c.saves ? kFastestWrite : kFastestRead);
-    const double own = c.way == StorageWay::mmap ? fastest : result.median(c.saves ? kWriteAlone : kReadAlone);
+    const double own = c.has_read_alone() ? result.median(c.saves ? kWriteAlone : kReadAlone) : std::min(time, fastest);
     const double source = std::min(own, fastest);
     const double limit = std::max(source, link);
     const auto rate = [&](const char* name, double seconds) {
@@ -206,7 +207,7 @@ class Storage final : public ScenarioOf<storage_case> {
     rate("bandwidth", time);
     rate("limit", limit);
     result.add("of_limit", model::share_of_limit(limit, time), "1");
-    if (c.way != StorageWay::mmap) rate(c.saves ? "write_bandwidth" : "read_bandwidth", own);
+    if (c.has_read_alone()) rate(c.saves ? "write_bandwidth" : "read_bandwidth", own);
     rate(c.saves ? "fastest_write" : "fastest_read", fastest);
     rate("link_bandwidth", link);
     result.add("cpu_per_gb", load.part("cpu").median / (1e-9 * static_cast<double>(c.size)), "s");
@@ -219,6 +220,11 @@ class Storage final : public ScenarioOf<storage_case> {
     result.labels.emplace_back("bottleneck", bottleneck(c, {time, own, source, link, first}));
   }
 
+  static void tell_path(const std::optional<CufilePaths>& paths, Result& result) {
+    result.labels.emplace_back("cufile_path", cufile_path_text(paths));
+    if (std::string doubt = cufile_path_doubt(paths); !doubt.empty()) result.warnings.push_back(std::move(doubt));
+  }
+
   /// Seconds for the whole file, of a pass, of the way's own reads or writes, of the fastest ones and of the link; and
   /// until the first part has arrived, or the last is written.
   struct Times {
@@ -229,10 +235,11 @@ class Storage final : public ScenarioOf<storage_case> {
     constexpr double kClose = 1.15;
     const bool cold = c.cache == CacheState::cold;
     if (t.pass <= kClose * std::max(t.source, t.link)) return t.source < t.link ? "link" : cold ? "disk" : "page cache";
-    if (c.way != StorageWay::mmap && t.pass <= kClose * t.own) return c.saves ? "its writes" : "its reads";
+    if (c.has_read_alone() && t.pass <= kClose * t.own) return c.saves ? "its writes" : "its reads";
     switch (c.way) {
       case StorageWay::read: return cold ? "disk and copies in turn" : "reads and copies in turn";
       case StorageWay::mmap: return cold ? "disk, then pageable copies" : "pageable copies";
+      case StorageWay::cufile: return "cuFile's reads";
       case StorageWay::mmap_register: return cold ? "disk, then page-locking" : "page-locking before the copy";
       default:
         if (!c.saves && t.pass <= kClose * (std::max(t.own, t.link) + t.first)) return "first and last part";

@@ -119,9 +119,10 @@ MemoryNeeds StorageTransfer::needs(const StorageCase& c) {
   constexpr std::uint64_t kParts = 2 * 64 * MiB;  // with which the file is filled and checked
   constexpr std::uint64_t kSlots = 64 * MiB;      // of fastest_file()
   constexpr std::uint64_t kGaps = 4 * MiB;        // between the tensors of large models
-  const std::uint64_t placed = c.layout == FileLayout::placed ? c.size : 0;
+  // The file as a whole before it is placed, or the memory of cuFile's process.
+  const std::uint64_t second = c.layout == FileLayout::placed || c.way == StorageWay::cufile ? c.size : 0;
   const std::uint64_t gaps = c.layout == FileLayout::whole ? 0 : kGaps;
-  return {c.all_slots() * c.chunk_bytes() + std::min(c.size, kLinkBuffer) + kParts + kSlots, c.size + placed + gaps};
+  return {c.all_slots() * c.chunk_bytes() + std::min(c.size, kLinkBuffer) + kParts + kSlots, c.size + second + gaps};
 }
 
 StorageTransfer::StorageTransfer(const StorageCase& c, const RunContext& bench, const StorageTransfer* same_work)
@@ -151,6 +152,11 @@ void StorageTransfer::prepare() {
   if (share) missed_ = std::max(missed_, case_.cache == CacheState::cold ? *share : 1 - *share);
 }
 
+std::optional<std::uint64_t> StorageTransfer::bytes_from_device() {
+  if (const CufileProcess* const other = way_->other_process()) return other->device_bytes();
+  return device_.host().files().bytes_from_device();
+}
+
 Region StorageTransfer::whole_way() {
   std::vector<Region::Part> parts{{.name = "cpu"},
                                   {.name = case_.saves ? "writing" : "reading"},
@@ -161,7 +167,7 @@ Region StorageTransfer::whole_way() {
   Region region = stepped_region("storage", std::move(parts), [this](LapTimer& laps) {
     Files& files = device_.host().files();
     const std::optional<DeviceTraffic> earlier = files.traffic_of(place_);
-    const std::optional<std::uint64_t> before = files.bytes_from_device();
+    const std::optional<std::uint64_t> before = bytes_from_device();
     way_->transfer();
     const WorkTimes times = way_->times();
     laps.add(0, times.cpu);
@@ -169,7 +175,7 @@ Region StorageTransfer::whole_way() {
     laps.add(2, times.waiting);
     const double first = case_.saves ? way_->written() : times.first;
     if (first > 0) laps.add(3, first);
-    const std::optional<std::uint64_t> after = files.bytes_from_device();
+    const std::optional<std::uint64_t> after = bytes_from_device();
     if (before && after && !case_.saves) laps.add(4, static_cast<double>(*after - *before));
     if (const auto size = request_size(earlier, files.traffic_of(place_), case_.saves)) laps.add(5, *size);
   });
@@ -218,7 +224,11 @@ Region StorageTransfer::link_only() {
 }
 
 void StorageTransfer::verify() {
-  case_.saves ? file_->poison() : device_.fill_and_wait(*on_gpu_, pattern::kPoison);
+  if (CufileProcess* const other = way_->other_process()) {
+    other->fill(pattern::kPoison);
+  } else {
+    case_.saves ? file_->poison() : device_.fill_and_wait(*on_gpu_, pattern::kPoison);
+  }
   run_once(device_.machine(), whole_way());
   check(case_.saves ? "the saved file" : "the loaded file");
 }
@@ -226,6 +236,7 @@ void StorageTransfer::verify() {
 void StorageTransfer::check(std::string_view what) {
   if (case_.saves) file_->prepare(CacheState::cold);
   const auto fetch = [this](std::span<std::byte> to, std::uint64_t offset) {
+    if (CufileProcess* const other = way_->other_process()) return other->fetch(to, offset);
     case_.saves ? file_->cached().read_at(to, offset) : parts_.fetch(device_, on_gpu_->data, to, offset);
   };
   file_->check(0, case_.size, fetch, what);

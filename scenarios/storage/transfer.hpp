@@ -1,7 +1,10 @@
 // The timed regions of one case of scenario storage, and their verification.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
+#include <string_view>
 
 #include "measure/region.hpp"
 #include "run/scenario.hpp"
@@ -42,6 +45,8 @@ class StorageTransfer : NonCopyable {
 
   [[nodiscard]] const FilePlace& place() const { return place_; }
   [[nodiscard]] std::size_t parts() const { return parts_.parts().size(); }
+  /// Reads of way cufile by each path so far; nothing if cuFile does not tell. Only for that way.
+  [[nodiscard]] std::optional<CufilePaths> cufile_paths() { return way_->other_process()->paths(); }
   /// Largest share of the file, 0 to 1, that was in the page cache before a cold pass, or was not before a warm one.
   [[nodiscard]] double missed_state() const { return missed_; }
 
@@ -50,6 +55,8 @@ class StorageTransfer : NonCopyable {
   void prepare();
   /// Fills the GPU's memory with what belongs into the file.
   void fill_gpu();
+  /// Bytes that the loading process has made the system read from devices so far; nothing if the system does not tell.
+  [[nodiscard]] std::optional<std::uint64_t> bytes_from_device();
   void check(std::string_view what);
 
   const RunContext& bench_;

@@ -1,4 +1,4 @@
-// Commands that measure nothing: machine information, lists, help, completion and the GPU probe.
+// Commands that measure nothing: machine information, lists, help, completion, the GPU probe and cuFile.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -13,6 +13,7 @@
 #include "check/expectations.hpp"
 #include "core/error.hpp"
 #include "core/standard_error.hpp"
+#include "device/cufile.hpp"
 #include "device/host.hpp"
 #include "device/open.hpp"
 #include "ranks/gpu_probe.hpp"
@@ -21,6 +22,7 @@
 #include "results/output_file.hpp"
 #include "results/suite_file.hpp"
 #include "scenarios/scenarios.hpp"
+#include "scenarios/storage/cufile_server.hpp"
 #include "words/information.hpp"
 #include "words/machine.hpp"
 
@@ -137,5 +139,7 @@ int perform(const cli::GpuProbeCommand& command) {
   if (!reason.empty()) write_standard_output(reason + "\n");
   return static_cast<int>(reason.empty() ? ExitCode::ok : ExitCode::failed);
 }
+
+int perform(const cli::CufileCommand& command) { serve_cufile(cufile_memory_on_gpu(command.gpu), cufile_places()); }
 
 }  // namespace xferbench::app

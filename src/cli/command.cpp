@@ -7,6 +7,7 @@
 
 #include "cli/command_line.hpp"
 #include "core/error.hpp"
+#include "device/cufile.hpp"
 #include "ranks/gpu_probe.hpp"
 
 namespace xferbench::cli {
@@ -56,13 +57,19 @@ Command command(CommandLine& line, std::span<const std::string> arguments, std::
   return with_output(line, line.known.at(&first).make());
 }
 
-GpuProbeCommand gpu_probe(const std::string& number) {
-  GpuProbeCommand command;
+/// Returns the command that the program gives itself, when it starts itself again for a GPU; nothing for one of a user.
+std::optional<Command> internal_command(std::span<const std::string> arguments) {
+  if (arguments.size() != 2) return std::nullopt;
+  const std::string& name = arguments.front();
+  const std::string& number = arguments.back();
+  if (name != kGpuProbeArgument && name != kCufileArgument) return std::nullopt;
+  int gpu = 0;
   const char* const end = number.data() + number.size();
-  if (std::from_chars(number.data(), end, command.gpu).ptr != end || command.gpu < 0) {
-    throw UsageError(fmt::format("{} takes the number of a GPU, not '{}'", kGpuProbeArgument, number));
+  if (std::from_chars(number.data(), end, gpu).ptr != end || gpu < 0) {
+    throw UsageError(fmt::format("{} takes the number of a GPU, not '{}'", name, number));
   }
-  return command;
+  if (name == kCufileArgument) return CufileCommand{gpu};
+  return GpuProbeCommand{gpu};
 }
 
 }  // namespace
@@ -71,7 +78,7 @@ Command parse(std::span<const std::string> arguments, Scenarios scenarios, AxisF
   if (!arguments.empty() && arguments.front() == "__complete") {
     return CompleteCommand{{arguments.begin() + 1, arguments.end()}};
   }
-  if (arguments.size() == 2 && arguments.front() == kGpuProbeArgument) return gpu_probe(arguments.back());
+  if (const std::optional<Command> own = internal_command(arguments)) return *own;
   const auto program = program_in(arguments);
   CommandLine line(scenarios, axis_flags);
   if (!program) return command(line, arguments, {});

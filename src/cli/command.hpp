@@ -254,9 +254,14 @@ struct GpuProbeCommand {
   int gpu = 0;
 };
 
+/// Runs cuFile for the process that has started this one, see scenarios/storage/cufile_server.hpp.
+struct CufileCommand {
+  int gpu = 0;
+};
+
 using Command = std::variant<RunCommand, TuneCommand, CompareCommand, ReportCommand, CheckCommand, ExpectCommand,
                              CalibrateCommand, ValidateCommand, ExplainCommand, SoakCommand, ListCommand, InfoCommand,
-                             HelpCommand, TextCommand, VersionCommand, CompleteCommand, GpuProbeCommand>;
+                             HelpCommand, TextCommand, VersionCommand, CompleteCommand, GpuProbeCommand, CufileCommand>;
 
 using Scenarios = std::span<const Scenario* const>;
 

@@ -91,9 +91,9 @@ ChildProcess::ChildProcess(const std::string& program, std::vector<std::string> 
     : id_(Spawning().start(program, words, inherited)) {}
 
 ChildProcess::~ChildProcess() {
-  constexpr double kPatience = 10;  // seconds; a process that waits for a broken disk cannot be killed
+  constexpr double kTimeout = 10;  // seconds; a process that waits for a broken disk cannot be killed
   if (!ended_) kill(-id_, SIGKILL);
-  static_cast<void>(wait(kPatience));
+  static_cast<void>(wait(kTimeout));
 }
 
 std::optional<int> ChildProcess::wait(double seconds) {

@@ -101,6 +101,8 @@ class DataFile : NonCopyable {
 
   /// Path for messages.
   [[nodiscard]] virtual const std::string& name() const = 0;
+  /// Number of its open descriptor, which stays this object's; -1 if there is none, as for a simulated file.
+  [[nodiscard]] virtual int descriptor() const { return -1; }
   /// Bytes when the file was opened. Reads and mappings expect at least as many for as long as it is open.
   [[nodiscard]] virtual std::uint64_t size() const = 0;
 

@@ -143,6 +143,7 @@ class RealFile final : public DataFile {
 
   [[nodiscard]] const Opened& opened() const { return opened_; }
   [[nodiscard]] const std::string& name() const override { return opened_.name; }
+  [[nodiscard]] int descriptor() const override { return number(); }
   [[nodiscard]] std::uint64_t size() const override { return size_; }
 
   void read_at(std::span<std::byte> to, std::uint64_t offset) override;

@@ -5,8 +5,10 @@
 #include <filesystem>
 #include <iostream>
 
+#include "core/child_process.hpp"
 #include "gpu/faulty_kernel.hpp"
 #include "gpu/gpu_fixture.hpp"
+#include "results/json.hpp"
 #include "support/declarations.hpp"
 #include "support/files.hpp"
 
@@ -98,7 +100,8 @@ TEST_F(GpuScenarioTest, ScatterEveryWay) {
 
 TEST_F(GpuScenarioTest, StorageEveryWay) {
   const TemporaryFolder folder;
-  const std::string ways = " --way all --threads 1,3 --request 64K";
+  // Not cufile, for which a program starts itself again; this one has no such command.
+  const std::string ways = " --way read,threads,direct,mmap,mmap-threads,mmap-register --threads 1,3 --request 64K";
   for (const char* size : {"1", "4095", "1000001", "20M"}) {
     run_ok("storage --path " + folder.path().string() + " --size " + size + ways);
   }
@@ -118,6 +121,35 @@ TEST_F(GpuScenarioTest, StorageEveryWay) {
   run_ok("storage --path " + file + ways);
   run_ok("storage --size 1000001 --path " + file + ways);
   EXPECT_EQ(read_file(file), bytes) << "a user's file is only read";
+}
+
+/// For way cufile the program starts itself again, so it is the program that runs here.
+TEST_F(GpuScenarioTest, StorageByCufile) {
+  const TemporaryFolder folder;
+  const TemporaryFolder output;
+  const std::string file = folder / "user.bin";
+  const std::string json = output / "results.json";
+  write_file(file, std::string(3'000'001, 'x'));
+  std::string reason;
+  for (const std::string& path : {folder.path().string(), file}) {
+    std::filesystem::remove(json);
+    ChildProcess program(XFERBENCH_PROGRAM,
+                         {"xferbench", "storage", "--way", "cufile", "--threads", "1,3", "--request", "64K,1M",
+                          "--size", "1000001", "--budget", "0.05", "--path", path, "--json", json},
+                         {});
+    ASSERT_TRUE(program.wait(100)) << "the program takes too long";
+    for (const Result& r : read_report(json).results) {
+      if (r.status == Status::skipped) {
+        reason = r.reason;
+        continue;
+      }
+      EXPECT_EQ(r.status, Status::ok) << r.config.key() << ": " << r.reason;
+      EXPECT_NE(r.label("cufile_path"), "") << r.config.key();
+      std::cout << r.config.key() << ": " << r.label("cufile_path") << "\n";
+    }
+  }
+  EXPECT_EQ(folder.count(), 1) << "the user's file";
+  if (!reason.empty()) GTEST_SKIP() << reason;
 }
 
 TEST_F(GpuScenarioTest, CallbackEveryMethod) {

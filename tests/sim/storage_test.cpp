@@ -40,15 +40,22 @@ class StorageTest : public OnSim {
 
 TEST_F(StorageTest, EveryWayLoadsEveryByte) {
   for (const char* size : {"1", "4095", "1000001", "5M"}) {
-    const auto results = run({"--way", "all", "--size", size, "--threads", "1,3", "--request", "64K", "--slots", "2"});
+    const auto results = run({"--way", "read,threads,direct,mmap,mmap-threads,mmap-register,uring", "--size", size,
+                              "--threads", "1,3", "--request", "64K", "--slots", "2"});
     expect_all(results, Status::ok);
     EXPECT_EQ(results.size(), 18U) << "7 ways cold, 6 warm, and 1 or 3 threads where they have slots";
     expect_all(run({"--way", "threads,mmap-threads", "--crew", "all", "--size", size, "--threads", "3"}), Status::ok);
-    expect_all(
-        run({"--way", "all", "--layout", "tensors,placed", "--size", size, "--threads", "3", "--request", "64K"}),
-        Status::ok);
+    expect_all(run({"--way", "read,threads,direct,mmap,mmap-threads,mmap-register,uring", "--layout", "tensors,placed",
+                    "--size", size, "--threads", "3", "--request", "64K"}),
+               Status::ok);
     expect_all(run({"--way", "uring", "--depth", "1,2,5", "--size", size, "--request", "64K"}), Status::ok);
   }
+}
+
+TEST_F(StorageTest, CufileNeedsARealGpu) {
+  const auto results = run({"--way", "cufile", "--threads", "1", "--size", "1M"});
+  ASSERT_EQ(results.size(), 1U) << "cold only";
+  expect_all(results, Status::skipped, "cuFile reads real files into real GPUs; leave out --simulate");
 }
 
 TEST_F(StorageTest, EveryWaySavesEveryByte) {

@@ -53,6 +53,9 @@ inline std::set<std::string> of_peer_reads() {
           "metric readers in 1",      "metric sm_clock in Hz"};
 }
 
+/// Written only where cuFile reads into a real GPU.
+inline std::set<std::string> of_cufile() { return {"label cufile_path"}; }
+
 /// Bytes on the link, which are counted for long copies only.
 inline std::set<std::string> of_link_bytes() {
   return {"metric link_to_gpu in 1", "metric link_to_gpu_model in 1", "metric link_to_host in 1",

@@ -1,0 +1,161 @@
+#include "scenarios/storage/cufile_server.hpp"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <ctime>
+#include <exception>
+#include <optional>
+#include <thread>
+
+#include "core/error.hpp"
+#include "device/cufile.hpp"
+#include "device/open.hpp"
+#include "scenarios/common/slot_workers.hpp"
+#include "scenarios/storage/case.hpp"
+#include "scenarios/storage/cufile_protocol.hpp"
+
+namespace xferbench {
+
+namespace {
+
+class CufileGpuMemory final : public CufileMemory {
+ public:
+  CufileGpuMemory(int gpu, std::size_t bytes)
+      : machine_(open_gpus({.numbers = {gpu}})), buffer_(machine_->device().allocate_device(bytes)) {}
+
+  [[nodiscard]] std::byte* data() override { return buffer_.data; }
+  void fill(std::byte value) override { machine_->device().fill_and_wait(buffer_, value); }
+  void fetch(std::span<std::byte> to, std::uint64_t offset) override {
+    machine_->device().copy_and_wait({to.data(), buffer_.data + offset, to.size(), Direction::d2h});
+  }
+  [[nodiscard]] HostRuntime& host() override { return machine_->host(); }
+
+ private:
+  std::unique_ptr<Machine> machine_;
+  DeviceBuffer buffer_;
+};
+
+/// GPU memory is pinned in pages of this size.
+std::size_t in_gpu_pages(std::size_t bytes) {
+  constexpr std::size_t kGpuPage = 64 * KiB;
+  return (bytes + kGpuPage - 1) / kGpuPage * kGpuPage;
+}
+
+/// CPU time of all threads of this process in seconds; those of cuFile are among them.
+double process_cpu_now() {
+  timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+/// Serves one file. Never destroyed: what cuFile still uses must not be freed while its error is on the way.
+class CufileServer : NonCopyable {
+ public:
+  CufileServer(const MakeCufileMemory& make, const std::vector<std::string>& places) : make_(make), places_(places) {}
+
+  void answer(const CufileRequest& request, CufileAnswer& answer) {
+    switch (request.kind) {
+      case CufileRequest::Kind::open: open(request); break;
+      case CufileRequest::Kind::load: load(answer); break;
+      case CufileRequest::Kind::fill: memory_->fill(request.value); break;
+      case CufileRequest::Kind::fetch: memory_->fetch(shared_->bytes().first(request.bytes), request.offset); break;
+      case CufileRequest::Kind::count: answer.paths = cufile_->paths(); break;
+    }
+    answer.device_bytes = memory_->host().files().bytes_from_device();
+  }
+
+ private:
+  void open(const CufileRequest& request) {
+    const std::size_t bytes = in_gpu_pages(request.bytes);
+    memory_ = make_(bytes);
+    shared_.emplace(kCufileShared);
+    cufile_.emplace(places_);
+    cufile_->use_file(kCufileFile);
+    cufile_->use_memory(memory_->data(), bytes);
+    StorageCase c;
+    c.size = request.bytes;
+    c.request = request.request;
+    c.threads = request.threads;
+    chunks_.emplace(c.chunks());
+    reading_.resize(request.threads);
+    threads_.emplace(memory_->host(), request.threads, Worker::Idle::sleep);
+  }
+
+  void load(CufileAnswer& answer) {
+    const HostRuntime& host = memory_->host();
+    chunks_->restart();
+    first_ = 0;
+    const double cpu = process_cpu_now();
+    const double begun = host.now();
+    threads_->start([&](std::size_t thread) {
+      reading_[thread] = 0;
+      while (const model::Chunk* const chunk = chunks_->take()) {
+        const double asked = host.now();
+        cufile_->read(chunk->first, chunk->count);
+        const double read = host.now();
+        reading_[thread] += read - asked;
+        double none = 0;
+        first_.compare_exchange_strong(none, read - begun);
+      }
+    });
+    threads_->finish();
+    answer.first = first_;
+    answer.cpu = process_cpu_now() - cpu;
+    for (const double seconds : reading_) answer.reading += seconds;
+  }
+
+  const MakeCufileMemory& make_;
+  const std::vector<std::string>& places_;
+  std::unique_ptr<CufileMemory> memory_;
+  std::optional<CufileShared> shared_;
+  std::optional<Cufile> cufile_;
+  std::optional<ChunkQueue> chunks_;
+  std::vector<double> reading_;   // seconds of each thread
+  std::atomic<double> first_{0};  // seconds
+  std::optional<WorkerThreads> threads_;
+};
+
+/// Ends the process when the other end goes away, whatever the library does meanwhile.
+void end_with_the_other_process() {
+  std::thread([] {
+    pollfd gone{.fd = kCufileChannel, .events = POLLRDHUP, .revents = 0};
+    while (poll(&gone, 1, -1) <= 0) {
+    }
+    _exit(static_cast<int>(ExitCode::ok));
+  }).detach();
+}
+
+}  // namespace
+
+MakeCufileMemory cufile_memory_on_gpu(int gpu) {
+  return [gpu](std::size_t bytes) { return std::make_unique<CufileGpuMemory>(gpu, bytes); };
+}
+
+void serve_cufile(const MakeCufileMemory& make, const std::vector<std::string>& places) {
+  int kind = 0;
+  socklen_t length = sizeof kind;
+  if (getsockopt(kCufileChannel, SOL_SOCKET, SO_TYPE, &kind, &length) != 0) {
+    throw UsageError(std::string(kCufileArgument) + " is started by the program itself; use storage --way cufile");
+  }
+  end_with_the_other_process();
+  CufileRequest request;
+  // Nobody can make a file in this folder, so nothing remains that cuFile wants to leave in the current one.
+  if (chdir("/proc") != 0) _exit(static_cast<int>(ExitCode::failed));
+  CufileServer server(make, places);
+  while (receive_message(kCufileChannel, request)) {
+    CufileAnswer answer;
+    try {
+      server.answer(request, answer);
+    } catch (const std::exception& error) {
+      const std::string text = message_of(error);
+      std::copy_n(text.begin(), std::min(text.size(), answer.error.size() - 1), answer.error.begin());
+    }
+    if (!send_message(kCufileChannel, answer)) break;
+  }
+  _exit(static_cast<int>(ExitCode::ok));  // without cuFile's own clean-up, which may crash
+}
+
+}  // namespace xferbench
