@@ -24,7 +24,9 @@ namespace {
 class CufileGpuMemory final : public CufileMemory {
  public:
   CufileGpuMemory(int gpu, std::size_t bytes)
-      : machine_(open_gpus({.numbers = {gpu}})), buffer_(machine_->device().allocate_device(bytes)) {}
+      // Without a binding of its own: this process has inherited that of the one that started it.
+      : machine_(open_gpus({.numbers = {gpu}}, {.kind = NumaPolicy::Kind::none})),
+        buffer_(machine_->device().allocate_device(bytes)) {}
 
   [[nodiscard]] std::byte* data() override { return buffer_.data; }
   void fill(std::byte value) override { machine_->device().fill_and_wait(buffer_, value); }
