@@ -16,6 +16,7 @@
 #include "scenarios/common/slot_workers.hpp"
 #include "scenarios/storage/case.hpp"
 #include "scenarios/storage/cufile_protocol.hpp"
+#include "scenarios/storage/parts.hpp"
 
 namespace xferbench {
 
@@ -81,7 +82,7 @@ class CufileServer : NonCopyable {
     c.size = request.bytes;
     c.request = request.request;
     c.threads = request.threads;
-    chunks_.emplace(c.chunks());
+    chunks_.emplace(PartTable(0, {c.size}, false).chunks(c.chunk_bytes()));
     reading_.resize(request.threads);
     threads_.emplace(memory_->host(), request.threads, Worker::Idle::sleep);
   }

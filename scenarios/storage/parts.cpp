@@ -3,18 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <system_error>
-#include <utility>
 
 #include "core/error.hpp"
 #include "core/printable.hpp"
+#include "results/safetensors.hpp"
 
 namespace xferbench {
 
@@ -47,47 +43,15 @@ std::vector<std::uint64_t> made_sizes(std::uint64_t bytes) {
   return sizes;
 }
 
-/// Reads the header of a safetensors file: eight bytes with its length, and JSON with the offsets of each tensor.
-/// https://huggingface.co/docs/safetensors
 std::vector<std::uint64_t> sizes_in(const std::string& path, std::uint64_t bytes) {
-  const auto refuse = [&](const std::string& why) {
+  try {
+    return safetensors_sizes(path, bytes);
+  } catch (const InputError& error) {
     throw UsageError(
         fmt::format("--layout: {} has no safetensors header: {}; give a .safetensors file, a folder, or "
                     "--layout whole",
-                    printable(path), why));
-  };
-  constexpr std::uint64_t kLongestHeader = 100'000'000;  // the format's own limit
-  std::ifstream file(path, std::ios::binary);
-  std::array<char, 8> length_bytes{};
-  file.read(length_bytes.data(), length_bytes.size());
-  if (!file) refuse("it has less than 8 bytes, or cannot be read");
-  static_assert(std::endian::native == std::endian::little);
-  const auto length = std::bit_cast<std::uint64_t>(length_bytes);
-  if (length > kLongestHeader)
-    refuse(fmt::format("its length would be {} bytes, at most {} are allowed", length, kLongestHeader));
-  std::string text(length, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(length));
-  if (!file) refuse(fmt::format("the file ends within its {} bytes", length));
-  const auto header = nlohmann::json::parse(text, nullptr, false);
-  if (!header.is_object()) refuse("it is not a JSON object");
-  std::vector<std::uint64_t> ends{length_bytes.size() + length};
-  for (const auto& [name, tensor] : header.items()) {
-    if (name == "__metadata__") continue;
-    const auto offsets = tensor.is_object() ? tensor.find("data_offsets") : tensor.end();
-    if (offsets == tensor.end() || !offsets->is_array() || offsets->size() != 2 ||
-        !(*offsets)[1].is_number_unsigned()) {
-      refuse(fmt::format("tensor {} has no data_offsets", printable(name)));
-    }
-    ends.push_back(ends.front() + (*offsets)[1].get<std::uint64_t>());
+                    printable(path), error.what()));
   }
-  ends.push_back(bytes);
-  std::ranges::sort(ends);
-  std::vector<std::uint64_t> sizes;
-  std::uint64_t begun = 0;
-  for (const std::uint64_t end : ends) {
-    if (end > begun && end <= bytes) sizes.push_back(end - std::exchange(begun, end));
-  }
-  return sizes;
 }
 
 }  // namespace

@@ -248,6 +248,11 @@ class Storage final : public ScenarioOf<storage_case> {
   }
 };
 
+/// "save", or the state of the page cache.
+std::string state_of(const StorageCase& c) {
+  return std::string(c.saves ? "save" : kCacheStates[static_cast<std::size_t>(c.cache)]);
+}
+
 /// Time of the fastest of these cases with the way and the layout; nothing if there is none.
 std::optional<double> fastest_time(const std::vector<const Result*>& those, StorageWay way, FileLayout layout) {
   std::optional<double> least;
@@ -275,10 +280,10 @@ std::optional<Finding> tensors_finding(const std::vector<const Result*>& those) 
   if (ways.empty()) return std::nullopt;
   return Finding{
       .kind = "tensors",
-      .labels = {{"cache", std::string(those.front()->config.word("cache"))}},
+      .labels = {{"cache", state_of(storage_case(those.front()->config))}},
       .text = fmt::format("{}: {:.0f} tensors one by one, each with reads and copies of its own: time over that "
                           "of the whole file (and more for each tensor): {}",
-                          those.front()->config.word("cache"), parts, fmt::join(ways, ", "))};
+                          state_of(storage_case(those.front()->config)), parts, fmt::join(ways, ", "))};
 }
 
 /// Names the fastest way for each file and state of the page cache.
@@ -295,7 +300,7 @@ std::vector<Finding> Storage::conclude(std::span<const Result* const> results) c
     const model::Leaders front = leaders_of(those, "storage");
     const Result& best = *those[front.places.front()];
     const StorageCase c = storage_case(best.config);
-    const std::string what(c.saves ? "save" : kCacheStates[static_cast<std::size_t>(c.cache)]);
+    const std::string what = state_of(c);
     std::string text =
         fmt::format("{}: {}: {} GB/s, {} of the limit", what, ranking_text(front, compared.names, "is the fastest"),
                     format_significant(best.value("bandwidth")), format_percent(best.value("of_limit")));

@@ -141,6 +141,13 @@ std::string format_percent_short(double fraction, int digits) {
   return text.find("e+") == std::string::npos ? text : format_percent(fraction, 0);
 }
 
+std::string factor_text(double factor) {
+  constexpr double kTwoDecimals = 1.095;  // smaller factors would read 1.0 with one decimal
+  constexpr double kNoDecimals = 9.95;
+  const int decimals = factor < kTwoDecimals ? 2 : (factor < kNoDecimals ? 1 : 0);
+  return fmt::format("{:.{}f}", factor, decimals);
+}
+
 bool is_whole(std::string_view unit) {
   constexpr std::array<std::string_view, 6> kWhole{"copies",          "iterations",  "launches",
                                                    "multiprocessors", "round trips", "stages"};

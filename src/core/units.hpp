@@ -51,6 +51,9 @@ std::string format_seconds_in(double seconds, std::string_view unit);
 /// Formats a number with four significant digits, with an exponent only below 1e-4 and from 1e7 on: "0.9412", "4266".
 std::string format_significant(double value);
 
+/// A factor with suitable decimals, for example "1.02", "2.4" or "12".
+std::string factor_text(double factor);
+
 /// Returns whether the unit counts objects, such as copies and launches.
 bool is_whole(std::string_view unit);
 

@@ -26,13 +26,6 @@ std::string listed(std::span<const std::string> names, std::size_t most, std::st
   return fmt::format("{}{} {} {}", fmt::join(first, apart ? "; " : ", "), apart ? ";" : "", word, last);
 }
 
-std::string factor_text(double factor) {
-  constexpr double kTwoDecimals = 1.095;  // smaller factors would read 1.0 with one decimal
-  constexpr double kNoDecimals = 9.95;
-  const int decimals = factor < kTwoDecimals ? 2 : (factor < kNoDecimals ? 1 : 0);
-  return fmt::format("{:.{}f}", factor, decimals);
-}
-
 std::string factors_text(const Interval& factors) {
   const std::string low = factor_text(factors.low);
   const std::string high = factor_text(factors.high);

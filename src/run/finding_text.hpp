@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/units.hpp"
 #include "model/transfer.hpp"
 #include "results/result.hpp"
 
@@ -24,8 +25,6 @@ inline constexpr std::string_view kEachOverItsOwnTime =
 /// `word` is "and" or "or".
 std::string listed(std::span<const std::string> names, std::size_t most = 12, std::string_view word = "and");
 
-/// A factor with suitable decimals, for example "1.02", "2.4" or "12".
-std::string factor_text(double factor);
 /// Formats a range of factors, for example "1.2 to 6.1"; one number if both ends read the same.
 std::string factors_text(const Interval& factors);
 

@@ -10,7 +10,6 @@
 
 #include "core/lists.hpp"
 #include "core/units.hpp"
-#include "run/finding_text.hpp"
 #include "words/case_keys.hpp"
 
 namespace xferbench {

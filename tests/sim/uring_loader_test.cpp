@@ -34,19 +34,23 @@ TEST_F(UringLoader, LoadsEveryByteAgainAndAgain) {
       const StorageCase c = case_of(size, cache);
       StoredFile stored(*files, c, 7, true);
       const DeviceBuffer gpu = device_.allocate_device(size);
-      std::unique_ptr<FileLoader> loader;
+      const PartTable parts(0, {size}, false);
+      const auto fetch = [&](std::span<std::byte> to, std::uint64_t offset) {
+        parts.fetch(device_, gpu.data, to, offset);
+      };
+      std::unique_ptr<FileWay> loader;
       try {
-        loader = make_file_loader(device_, stored, c, gpu.data);
+        loader = make_file_loader(device_, stored, c, parts, gpu.data);
       } catch (const UnavailableError& error) {
         GTEST_SKIP() << error.what();
       }
       for (int pass = 0; pass < 3; ++pass) {
         stored.prepare(cache);
         device_.fill_and_wait(gpu, pattern::kPoison);
-        loader->load();
-        EXPECT_NO_THROW(stored.check(device_, gpu, "the loaded file")) << size;
+        loader->transfer();
+        EXPECT_NO_THROW(stored.check(0, size, fetch, "the loaded file")) << size;
         EXPECT_GT(loader->times().first, 0);
-        loader->read();
+        loader->file_alone();
         EXPECT_EQ(loader->times().waiting, 0) << "nothing is copied";
       }
     }
@@ -63,7 +67,7 @@ TEST_F(UringLoader, IsUnavailableWhereIoUringIsForbidden) {
   const StorageCase c = case_of(4096, CacheState::warm);
   StoredFile stored(*files, c, 7, true);
   try {
-    static_cast<void>(make_file_loader(device_, stored, c, nullptr));
+    static_cast<void>(make_file_loader(device_, stored, c, PartTable(0, {c.size}, false), nullptr));
     FAIL() << "expected an error";
   } catch (const UnavailableError& error) {
     EXPECT_NE(std::string_view(error.what()).find("kernel.io_uring_disabled"), std::string_view::npos) << error.what();

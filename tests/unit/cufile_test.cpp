@@ -126,7 +126,9 @@ TEST_F(CufileTest, TheCheckOfTheScenarioFindsAWrongByte) {
     CufileProcess process(c, file->descriptor(), 0, CufileSetting{XFERBENCH_CUFILE_CHILD});
     process.load();
     const auto check = [&] {
-      stored.check([&](std::span<std::byte> to, std::uint64_t offset) { process.fetch(to, offset); }, "the file");
+      stored.check(
+          0, stored.size(), [&](std::span<std::byte> to, std::uint64_t offset) { process.fetch(to, offset); },
+          "the file");
     };
     if (*how == '\0') {
       EXPECT_NO_THROW(check());
