@@ -159,7 +159,7 @@ void Memory::pin(const HostView& memory) {
   const auto next = holder->pinned.lower_bound(at);
   const bool reaches_next = next != holder->pinned.end() && next->first / kHostPage * kHostPage < end;
   const bool reached_before = next != holder->pinned.begin() && std::prev(next)->second > at / kHostPage * kHostPage;
-  if (reaches_next || reached_before) {
+  if (!memory.read_only && (reaches_next || reached_before)) {
     throw DeviceError("registering host memory", "a page of it is registered already");
   }
   holder->pinned.emplace(at, end);
@@ -167,7 +167,9 @@ void Memory::pin(const HostView& memory) {
 
 void Memory::unpin(const std::byte* data) {
   const auto [holder, at] = holder_of(host_, data);
-  if (holder != nullptr) holder->pinned.erase(at);
+  if (holder == nullptr) return;
+  const auto one = holder->pinned.find(at);
+  if (one != holder->pinned.end()) holder->pinned.erase(one);
 }
 
 bool Memory::pageable(const Copy& c) const {

@@ -106,7 +106,8 @@ class Memory {
   void free(const std::byte* data) { device_.erase(data), host_.erase(data); }
 
   /// Throws DeviceError unless the range lies within one allocation of pageable memory and none of its pages is
-  /// pinned.
+  /// pinned. Read-only ranges may share pages: they are mappings of a file, which on a real host have addresses of
+  /// their own and here are all the file's memory.
   void pin(const HostView& memory);
   void unpin(const std::byte* data);
   /// Whether the copy's host range is pageable: ordinary memory that no single registration pins in full.
@@ -129,8 +130,8 @@ class Memory {
     Pages pages;
     HostMemory kind;
     std::size_t socket;
-    std::map<std::size_t, std::size_t> pinned{};  // pinned ranges: start offset, and end rounded up to a page
-    PayloadPart part{};                           // the bytes that copies and kernels really move
+    std::multimap<std::size_t, std::size_t> pinned{};  // pinned ranges: start offset, and end rounded up to a page
+    PayloadPart part{};                                // the bytes that copies and kernels really move
 
     [[nodiscard]] std::size_t size() const { return pages.size(); }
     [[nodiscard]] bool is_pinned(std::size_t begin, std::size_t end) const;
