@@ -151,17 +151,17 @@ SimProgram chunked(std::size_t chunks, std::size_t streams) {
 SimProgram rows(bool gathered) {
   return [=](ProgramMachine& m) {
     constexpr std::size_t kRow = KiB;
-    constexpr std::size_t kRows = 256;
-    const HostView table = m.host(HostMemory::pinned, kRows * kRow);
-    const DeviceView gpu = m.gpu(kRows * kRow);
+    constexpr std::size_t kRowsOfStep = 256;
+    const HostView table = m.host(HostMemory::pinned, kRowsOfStep * kRow);
+    const DeviceView gpu = m.gpu(kRowsOfStep * kRow);
     const Stream stream = m.stream();
     m.steps([&] {
       for (int step = 0; step < 40; ++step) {
         if (gathered) {
-          m.gather(kRows * kRow);
-          stream.copy(copy_in(gpu, table, 0, kRows * kRow));
+          m.gather(kRowsOfStep * kRow);
+          stream.copy(copy_in(gpu, table, 0, kRowsOfStep * kRow));
         } else {
-          for (std::size_t i = 0; i < kRows; ++i) stream.copy(copy_in(gpu, table, i * kRow, kRow));
+          for (std::size_t i = 0; i < kRowsOfStep; ++i) stream.copy(copy_in(gpu, table, i * kRow, kRow));
         }
         launch(stream, 20e-6);
       }
