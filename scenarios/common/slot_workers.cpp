@@ -93,6 +93,7 @@ class Slot {
     stream_.copy(copy_of(gear_.plan, data_, chunk));
     gear_.first.note_copy(stream_);
     stream_.record(copied_);
+    if (gear_.plan.after_copy) gear_.plan.after_copy(copied_, chunk);
   }
   void receive() {
     if (gear_.crosses) {
@@ -355,6 +356,7 @@ void SharedRingWorkers::submit(std::size_t number) {
     stream_.copy(copy_of(plan_, data_of(number), stages_[number].chunk));
     first_.note_copy(stream_);
     stream_.record(copied_[slot_of(number)]);
+    if (plan_.after_copy) plan_.after_copy(copied_[slot_of(number)], stages_[number].chunk);
   }
   submitted_->post(number);
 }

@@ -61,6 +61,11 @@ class SlotFiller : NonCopyable {
   virtual void move(std::size_t thread, std::byte* slot, const model::Chunk& part) const = 0;
 };
 
+/// Called after the copy of a chunk to the GPU was submitted, on the thread that did so, with an event that is recorded
+/// after the copy. Hazard: the event is recorded again for a later chunk, so streams must be told to wait for it before
+/// the call returns.
+using AfterCopy = std::function<void(EventView copied, const model::Chunk& chunk)>;
+
 struct SlotPlan {
   Direction direction = Direction::h2d;
   std::byte* on_gpu = nullptr;  ///< place of the payload; null: only move_only() will be called
@@ -74,6 +79,7 @@ struct SlotPlan {
   SlotCrew crew = SlotCrew::apart;
   Worker::Idle idle = Worker::Idle::sleep;
   bool time_first = false;  ///< whether WorkTimes::first is measured
+  AfterCopy after_copy{};   ///< H2D: empty: nothing
 };
 
 /// Makes the threads. `filler` must outlive them.

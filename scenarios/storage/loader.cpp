@@ -13,16 +13,36 @@ namespace xferbench {
 
 namespace {
 
+/// Tells of copies in a stream of the device by an event. Without a function it does nothing.
+class CopyNotice {
+ public:
+  CopyNotice(Device& device, AfterCopy after) : after_(std::move(after)) {
+    if (after_) copied_ = device.make_event(EventKind::ordering);
+  }
+  void tell(StreamView stream, const model::Chunk& chunk) const {
+    if (!after_) return;
+    stream.record(copied_);
+    after_(copied_, chunk);
+  }
+
+ private:
+  AfterCopy after_;
+  Event copied_;
+};
+
 /// Reads a part of a file and copies it from pageable memory, in turn.
 class ReadInTurn final : public FileWay {
  public:
-  ReadInTurn(Device& device, StoredFile& file, const StorageCase& c, const PartTable& parts, std::byte* on_gpu)
+  ReadInTurn(Device& device, StoredFile& file, const StorageCase& c, const PartTable& parts, std::byte* on_gpu,
+             AfterCopy after)
       : device_(device),
-        file_(file.cached()),
+        file_(file.open_again(FileRoute::cached)),
         parts_(parts),
         chunks_(parts.chunks(c.chunk_bytes())),
         on_gpu_(on_gpu),
-        buffer_(device.allocate_host(c.chunk_bytes(), HostMemory::pageable)) {}
+        buffer_(device.allocate_host(c.chunk_bytes(), HostMemory::pageable)),
+        default_stream_(device.make_stream(StreamKind::legacy_default)),
+        notice_(device, std::move(after)) {}
 
   void transfer() override {
     run(true);
@@ -39,23 +59,26 @@ class ReadInTurn final : public FileWay {
     const double start = host.now();
     for (const model::Chunk& chunk : chunks_) {
       const double begun = host.now();
-      file_.read_at({buffer_.data, chunk.count}, chunk.first);
+      file_->read_at({buffer_.data, chunk.count}, chunk.first);
       times_.moving += host.now() - begun;
       if (!to_gpu) continue;
       const double read = host.now();
       device_.copy_blocking({on_gpu_ + parts_.place_of(chunk.first), buffer_.data, chunk.count, Direction::h2d});
       times_.waiting += host.now() - read;
       if (times_.first == 0) times_.first = host.now() - start;
+      notice_.tell(default_stream_, chunk);
     }
     times_.cpu = host.cpu_now() - cpu;
   }
 
   Device& device_;
-  DataFile& file_;
+  std::unique_ptr<DataFile> file_;
   PartTable parts_;
   std::vector<model::Chunk> chunks_;
   std::byte* on_gpu_;
   HostBuffer buffer_;
+  Stream default_stream_;  // of copy_blocking()
+  CopyNotice notice_;
   WorkTimes times_;
 };
 
@@ -93,9 +116,10 @@ class MappingFiller final : public SlotFiller {
 /// Threads that read into slots.
 class ReadingThreads final : public FileWay {
  public:
-  ReadingThreads(Device& device, StoredFile& file, const StorageCase& c, const PartTable& parts, std::byte* on_gpu)
+  ReadingThreads(Device& device, StoredFile& file, const StorageCase& c, const PartTable& parts, std::byte* on_gpu,
+                 AfterCopy after)
       : filler_(file, c.is_direct() ? FileRoute::direct : FileRoute::cached, c.threads),
-        workers_(make_slot_workers(device, slot_plan(c, parts, on_gpu), filler_)) {}
+        workers_(make_slot_workers(device, slot_plan(c, parts, on_gpu, std::move(after)), filler_)) {}
 
   void transfer() override { workers_->transfer_payload(); }
   void file_alone() override { workers_->move_only(); }
@@ -109,11 +133,12 @@ class ReadingThreads final : public FileWay {
 /// Threads that copy from a mapping into slots.
 class MappedThreads final : public FileWay {
  public:
-  MappedThreads(Device& device, StoredFile& file, const StorageCase& c, const PartTable& parts, std::byte* on_gpu)
+  MappedThreads(Device& device, StoredFile& file, const StorageCase& c, const PartTable& parts, std::byte* on_gpu,
+                AfterCopy after)
       : host_(device.host()),
-        file_(file.cached()),
+        file_(file.open_again(FileRoute::cached)),
         filler_(device.host()),
-        workers_(make_slot_workers(device, slot_plan(c, parts, on_gpu), filler_)) {}
+        workers_(make_slot_workers(device, slot_plan(c, parts, on_gpu, std::move(after)), filler_)) {}
 
   void transfer() override {
     with_mapping([this] { workers_->transfer_payload(); });
@@ -131,7 +156,7 @@ class MappedThreads final : public FileWay {
   void with_mapping(const std::function<void()>& pass) {
     const double begun = host_.cpu_now();
     {
-      const std::unique_ptr<FileMapping> mapping = file_.map();
+      const std::unique_ptr<FileMapping> mapping = file_->map();
       filler_.use(mapping.get());
       pass();
       mapping->require_intact();
@@ -140,7 +165,7 @@ class MappedThreads final : public FileWay {
   }
 
   HostRuntime& host_;
-  DataFile& file_;
+  std::unique_ptr<DataFile> file_;
   MappingFiller filler_;
   double cpu_ = 0;  // seconds of the calling thread
   std::unique_ptr<SlotPool> workers_;
@@ -149,13 +174,15 @@ class MappedThreads final : public FileWay {
 /// A copy of each part of a mapping, which is page-locked for it or not.
 class WholeMapping final : public FileWay {
  public:
-  WholeMapping(Device& device, StoredFile& file, const StorageCase& c, const PartTable& parts, std::byte* on_gpu)
+  WholeMapping(Device& device, StoredFile& file, const StorageCase& c, const PartTable& parts, std::byte* on_gpu,
+               AfterCopy after)
       : device_(device),
-        file_(file.cached()),
+        file_(file.open_again(FileRoute::cached)),
         parts_(parts),
         locked_(c.way == StorageWay::mmap_register),
         on_gpu_(on_gpu),
-        stream_(device.make_stream(StreamKind::nonblocking)) {}
+        stream_(device.make_stream(StreamKind::nonblocking)),
+        notice_(device, std::move(after)) {}
 
   void transfer() override { run(true); }
   void file_alone() override { run(false); }
@@ -168,7 +195,7 @@ class WholeMapping final : public FileWay {
     const double begun = host.now();
     times_ = {};
     {
-      const std::unique_ptr<FileMapping> mapping = file_.map();
+      const std::unique_ptr<FileMapping> mapping = file_->map();
       const std::uint64_t first = parts_.parts().front().first;
       const std::span<const std::byte> bytes = mapping->bytes().subspan(first, parts_.bytes());
       mapping->note_read(first, bytes.size(), locked_);
@@ -191,6 +218,7 @@ class WholeMapping final : public FileWay {
     const double start = device_.host().now();
     for (const FilePart& part : parts_.parts()) {
       stream_.copy({on_gpu_ + part.place, file.data() + part.first, part.count, Direction::h2d});
+      notice_.tell(stream_, {part.first, part.count});
       if (locked_ && times_.first > 0) continue;
       stream_.synchronize();
       if (times_.first == 0) times_.first = device_.host().now() - begun;
@@ -211,11 +239,12 @@ class WholeMapping final : public FileWay {
   }
 
   Device& device_;
-  DataFile& file_;
+  std::unique_ptr<DataFile> file_;
   PartTable parts_;
   bool locked_;
   std::byte* on_gpu_;
   Stream stream_;
+  CopyNotice notice_;
   WorkTimes times_;
   volatile unsigned touched_ = 0;
 };
@@ -239,15 +268,17 @@ class CufileLoader final : public FileWay {
 };
 
 std::unique_ptr<FileWay> make_way(Device& device, StoredFile& file, const StorageCase& c, const PartTable& parts,
-                                  std::byte* on_gpu) {
+                                  std::byte* on_gpu, AfterCopy after) {
   switch (c.way) {
-    case StorageWay::read: return std::make_unique<ReadInTurn>(device, file, c, parts, on_gpu);
+    case StorageWay::read: return std::make_unique<ReadInTurn>(device, file, c, parts, on_gpu, std::move(after));
     case StorageWay::threads:
-    case StorageWay::direct: return std::make_unique<ReadingThreads>(device, file, c, parts, on_gpu);
-    case StorageWay::mmap_threads: return std::make_unique<MappedThreads>(device, file, c, parts, on_gpu);
+    case StorageWay::direct: return std::make_unique<ReadingThreads>(device, file, c, parts, on_gpu, std::move(after));
+    case StorageWay::mmap_threads:
+      return std::make_unique<MappedThreads>(device, file, c, parts, on_gpu, std::move(after));
     case StorageWay::mmap:
-    case StorageWay::mmap_register: return std::make_unique<WholeMapping>(device, file, c, parts, on_gpu);
-    case StorageWay::uring: return make_uring_loader(device, file, c, parts, on_gpu);
+    case StorageWay::mmap_register:
+      return std::make_unique<WholeMapping>(device, file, c, parts, on_gpu, std::move(after));
+    case StorageWay::uring: return make_uring_loader(device, file, c, parts, on_gpu, std::move(after));
     case StorageWay::cufile: return std::make_unique<CufileLoader>(device, file, c);
   }
   throw std::logic_error("unknown way of loading a file");
@@ -256,19 +287,22 @@ std::unique_ptr<FileWay> make_way(Device& device, StoredFile& file, const Storag
 /// Loads the parts as they lie in the file, and copies each on the GPU to its place.
 class PlacingLoader final : public FileWay {
  public:
-  PlacingLoader(Device& device, StoredFile& file, const StorageCase& c, PartTable parts, std::byte* on_gpu)
+  PlacingLoader(Device& device, StoredFile& file, const StorageCase& c, PartTable parts, std::byte* on_gpu,
+                AfterCopy after)
       : parts_(std::move(parts)),
         on_gpu_(on_gpu),
         whole_(device.allocate_device(parts_.bytes())),
         stream_(device.make_stream(StreamKind::nonblocking)),
-        loader_(
-            make_way(device, file, c, PartTable(parts_.parts().front().first, {parts_.bytes()}, false), whole_.data)) {}
+        notice_(device, std::move(after)),
+        loader_(make_way(device, file, c, PartTable(parts_.parts().front().first, {parts_.bytes()}, false), whole_.data,
+                         {})) {}
 
   void transfer() override {
     loader_->transfer();
     const std::uint64_t first = parts_.parts().front().first;
     for (const FilePart& part : parts_.parts()) {
       stream_.copy({on_gpu_ + part.place, whole_.data + (part.first - first), part.count, Direction::d2d});
+      notice_.tell(stream_, {part.first, part.count});
     }
     stream_.synchronize();
   }
@@ -280,12 +314,13 @@ class PlacingLoader final : public FileWay {
   std::byte* on_gpu_;
   DeviceBuffer whole_;
   Stream stream_;
+  CopyNotice notice_;
   std::unique_ptr<FileWay> loader_;
 };
 
 }  // namespace
 
-SlotPlan slot_plan(const StorageCase& c, const PartTable& parts, std::byte* on_gpu) {
+SlotPlan slot_plan(const StorageCase& c, const PartTable& parts, std::byte* on_gpu, AfterCopy after) {
   return {.direction = c.saves ? Direction::d2h : Direction::h2d,
           .on_gpu = on_gpu,
           .place_of = [parts](std::uint64_t offset) { return parts.place_of(offset); },
@@ -295,14 +330,15 @@ SlotPlan slot_plan(const StorageCase& c, const PartTable& parts, std::byte* on_g
           .slot_bytes = c.chunk_bytes(),
           .memory = c.slot_memory,
           .crew = c.crew,
-
-          .time_first = !c.saves};
+          .time_first = !c.saves,
+          .after_copy = std::move(after)};
 }
 
 std::unique_ptr<FileWay> make_file_loader(Device& device, StoredFile& file, const StorageCase& c,
-                                          const PartTable& parts, std::byte* on_gpu) {
-  if (c.layout == FileLayout::placed) return std::make_unique<PlacingLoader>(device, file, c, parts, on_gpu);
-  return make_way(device, file, c, parts, on_gpu);
+                                          const PartTable& parts, std::byte* on_gpu, AfterCopy after) {
+  if (c.layout == FileLayout::placed)
+    return std::make_unique<PlacingLoader>(device, file, c, parts, on_gpu, std::move(after));
+  return make_way(device, file, c, parts, on_gpu, std::move(after));
 }
 
 }  // namespace xferbench

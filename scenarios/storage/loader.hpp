@@ -34,11 +34,12 @@ class FileWay : NonCopyable {
 };
 
 /// Returns what the threads with slots of a case do.
-SlotPlan slot_plan(const StorageCase& c, const PartTable& parts, std::byte* on_gpu);
+SlotPlan slot_plan(const StorageCase& c, const PartTable& parts, std::byte* on_gpu, AfterCopy after = {});
 
 /// Makes the way of a case, for the parts of the file that are named. `on_gpu`: where the first of them goes; null:
-/// only file_alone() will be called. `file` must outlive the loader.
+/// only file_alone() will be called. `after`: called in transfer() after each copy to its place, with offsets in the
+/// file; may be empty. `file` must outlive the loader.
 std::unique_ptr<FileWay> make_file_loader(Device& device, StoredFile& file, const StorageCase& c,
-                                          const PartTable& parts, std::byte* on_gpu);
+                                          const PartTable& parts, std::byte* on_gpu, AfterCopy after = {});
 
 }  // namespace xferbench

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <deque>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "core/error.hpp"
@@ -36,11 +37,13 @@ std::unique_ptr<ReadQueue> made_queue(DataFile& file, const StorageCase& c, cons
 /// the one more than reads.
 class QueuedReads final : public FileWay {
  public:
-  QueuedReads(Device& device, StoredFile& file, const StorageCase& c, const PartTable& parts, std::byte* on_gpu)
+  QueuedReads(Device& device, StoredFile& file, const StorageCase& c, const PartTable& parts, std::byte* on_gpu,
+              AfterCopy after)
       : host_(device.host()),
         parts_(parts),
         chunks_(parts.chunks(c.chunk_bytes())),
         on_gpu_(on_gpu),
+        after_(std::move(after)),
         slot_bytes_(c.chunk_bytes()),
         stream_(device.make_stream(StreamKind::nonblocking)),
         first_(device, on_gpu != nullptr),
@@ -71,6 +74,7 @@ class QueuedReads final : public FileWay {
   PartTable parts_;
   std::vector<model::Chunk> chunks_;
   std::byte* on_gpu_;
+  AfterCopy after_;
   std::size_t slot_bytes_;
   Stream stream_;
   FirstCopy first_;
@@ -115,6 +119,7 @@ void QueuedReads::copy(std::size_t slot) {
   stream_.copy({on_gpu_ + parts_.place_of(chunk.first), slots_.data + slot * slot_bytes_, chunk.count, Direction::h2d});
   first_.note_copy(stream_);
   stream_.record(copied_[slot]);
+  if (after_) after_(copied_[slot], chunk);
   crossing_.push_back(slot);
 }
 
@@ -129,8 +134,8 @@ void QueuedReads::await_copy() {
 }  // namespace
 
 std::unique_ptr<FileWay> make_uring_loader(Device& device, StoredFile& file, const StorageCase& c,
-                                           const PartTable& parts, std::byte* on_gpu) {
-  return std::make_unique<QueuedReads>(device, file, c, parts, on_gpu);
+                                           const PartTable& parts, std::byte* on_gpu, AfterCopy after) {
+  return std::make_unique<QueuedReads>(device, file, c, parts, on_gpu, std::move(after));
 }
 
 }  // namespace xferbench
