@@ -9,6 +9,7 @@
 
 #include "core/error.hpp"
 #include "core/printable.hpp"
+#include "scenarios/storage/shares.hpp"
 
 namespace xferbench {
 
@@ -66,7 +67,9 @@ StorageCase storage_case(const Case& c) {
       .slots = c.count_or("slots", 0),
       .slot_memory = host_memory(c.has("slot-memory") ? c.word("slot-memory") : kStorageSlots.front()),
       .crew = c.has("crew") ? c.one_of<SlotCrew>("crew", kSlotCrews) : SlotCrew::one_stream,
-      .depth = c.count_or("depth", 0)};
+      .depth = c.count_or("depth", 0),
+      .share = c.has("sharing") ? std::optional(c.one_of<FileShare>("sharing", kFileShares)) : std::nullopt,
+      .gpus = c.has("gpus") ? gpu_numbers(c.word("gpus")) : std::vector<int>{}};
 }
 
 std::size_t StorageCase::abreast() const { return std::max({threads, depth, std::size_t{1}}); }
@@ -79,8 +82,8 @@ std::size_t StorageCase::all_slots() const {
 std::size_t StorageCase::chunk_bytes() const {
   constexpr std::size_t kLeast = 64 * KiB;
   const std::size_t parts = crew == SlotCrew::together ? 8 : abreast();
-  const std::size_t share = size / parts;
-  return std::min(request, std::max(kLeast, (share + kBlock - 1) / kBlock * kBlock));
+  const std::size_t of_one = size / parts;
+  return std::min(request, std::max(kLeast, (of_one + kBlock - 1) / kBlock * kBlock));
 }
 
 std::vector<Axis> storage_axes() {
@@ -137,6 +140,9 @@ std::vector<Axis> storage_axes() {
                  .tuning = "4,16,64",
                  .help = "reads that io_uring has in flight; there is one slot more",
                  .max = 512}),
+      choice_axis("sharing", words(kFileShares),
+                  {.help = "several GPUs (--gpus): each reads all of the file, each gets a part, or one reads all and "
+                           "passes it on; default with --gpus: all three"}),
   };
 }
 
@@ -160,6 +166,7 @@ std::optional<SkipReason> reason_against(const StorageCase& c, const Capabilitie
     return SkipReason::impossible("--way cufile loads the file as a whole; use --layout whole");
   }
   if (c.size == 0) return SkipReason::impossible(c.path + " is empty: there is nothing to load");
+  if (auto reason = reason_against_sharing(c, can)) return reason;
   if (can != nullptr && can->environment.simulated() && c.slot_memory != HostMemory::pinned) {
     return SkipReason::unavailable(
         "the simulator does not distinguish kinds of pinned memory; use --slot-memory pinned");

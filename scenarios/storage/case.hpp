@@ -40,6 +40,14 @@ enum class FileLayout {
 };
 inline constexpr std::array<std::string_view, 3> kFileLayouts{"whole", "tensors", "placed"};
 
+/// How the file gets to several GPUs.
+enum class FileShare {
+  each,       ///< all of it to every GPU, by reads of its own
+  split,      ///< a contiguous part to every GPU
+  broadcast,  ///< all of it, read once: to the first GPU, and from there to the others
+};
+inline constexpr std::array<std::string_view, 3> kFileShares{"each", "split", "broadcast"};
+
 /// What the page cache holds of the file when a pass begins.
 enum class CacheState { cold, warm };
 inline constexpr std::array<std::string_view, 2> kCacheStates{"cold", "warm"};
@@ -59,7 +67,9 @@ struct StorageCase {
   std::size_t slots = 0;    ///< of each thread; with SlotCrew::together of all
   HostMemory slot_memory = HostMemory::pinned;
   SlotCrew crew = SlotCrew::one_stream;
-  std::size_t depth = 0;  ///< reads in flight; 0: the way has no such queue
+  std::size_t depth = 0;             ///< reads in flight; 0: the way has no such queue
+  std::optional<FileShare> share{};  ///< nothing: the case is for one GPU
+  std::vector<int> gpus{};           ///< their numbers; empty: the first one of the run
 
   /// Whether the way reads past the page cache, so that only cold files make sense.
   [[nodiscard]] bool is_direct() const { return way == StorageWay::direct || way == StorageWay::cufile; }

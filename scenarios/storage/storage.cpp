@@ -23,6 +23,7 @@
 #include "run/scenario.hpp"
 #include "scenarios/storage/case.hpp"
 #include "scenarios/storage/parts.hpp"
+#include "scenarios/storage/shares.hpp"
 #include "scenarios/storage/space.hpp"
 #include "scenarios/storage/transfer.hpp"
 
@@ -33,18 +34,20 @@ namespace {
 constexpr std::string_view kStorageLimit =
     "limit: the smaller of the link with page-locked memory and the fastest way found to read or write the file "
     "without "
-    "the GPU, both measured beside each case. read or write alone: the same way without the GPU. cold: not in this "
-    "system's page cache; where it is a virtual machine, its host may still hold the file";
+    "the GPU, both measured beside each case, for several GPUs what the way to share must read and carry over links. "
+    "read or write alone: the same way without the GPU. cold: not in this system's page cache; where it is a virtual "
+    "machine, its host may still hold the file";
 
 std::vector<MetricDeclaration> storage_metrics() {
   using namespace declaring;
   return {
       measured("storage",
-               "time from the first call until the whole file is in GPU memory; with --dir save until fdatasync says "
-               "that it is on the device")
+               "time from the first call until the whole file is in GPU memory, of several GPUs in all of them; with "
+               "--dir save until fdatasync says that it is on the device")
           .as_headline()
           .column("time", {interval}),
-      derived("bandwidth", "GB/s", higher, "bytes of the file over that time").column("GB/s"),
+      derived("bandwidth", "GB/s", higher, "bytes of the file over that time, however many GPUs get them")
+          .column("GB/s"),
       derived("limit", "GB/s", higher, "the smaller of link_bandwidth and the faster of both reads without the GPU")
           .column("limit GB/s"),
       derived("of_limit", "1", higher, "bandwidth over the limit").column("% of limit", percent),
@@ -57,8 +60,12 @@ std::vector<MetricDeclaration> storage_metrics() {
       derived("write_bandwidth", "GB/s", higher, "the same way without the GPU, until fdatasync, sampled interleaved")
           .column("write alone"),
       derived("fastest_write", "GB/s", higher, "the threads that write the fastest without the GPU"),
-      derived("fastest_read", "GB/s", higher, "the threads that read the fastest without the GPU, sampled interleaved"),
-      derived("link_bandwidth", "GB/s", higher, "copies of as many bytes from page-locked memory"),
+      derived("fastest_read", "GB/s", higher,
+              "the threads that read the fastest without the GPU, sampled interleaved; --sharing each: divided by the "
+              "number of GPUs, as the file is read for each, unless one brings it into the page cache for all"),
+      derived(
+          "link_bandwidth", "GB/s", higher,
+          "copies of as many bytes from page-locked memory; several GPUs: what each gets over its own link, at once"),
       derived("cpu_per_gb", "s", lower, "CPU time of all threads for each 10^9 bytes").column("CPU s/GB"),
       derived_time("first_bytes", "time until the first bytes are in GPU memory").column("first on GPU"),
       derived_time("written_after", "--dir save: time until the last write has returned").column("written after"),
@@ -145,7 +152,8 @@ class Storage final : public ScenarioOf<storage_case> {
                         .slow_value = "read",
                         .each = {"path", "dir", "cache"},
                         .ranks_ways = true},
-             .work_axes = {"path", "dir", "size", "cache"},
+             .work_axes = {"path", "dir", "size", "cache", "gpus"},
+             .gpus = UsesGpus::one_or_several,
              .tune_budget = 20,
              .note = ScenarioDescriptor::Note{"of_limit", kStorageLimit}}) {}
 
@@ -157,7 +165,16 @@ class Storage final : public ScenarioOf<storage_case> {
     const bool simulated = gpus.environment.simulated();  // then no real file is looked at
     require_path(parsed, simulated);
     static_cast<void>(part_sizes(parsed));  // refuses a file without tensors before anything is measured
-    return {completed(c)};
+    std::vector<Case> cases = cases_for_gpus(c, gpus);
+    for (Case& each : cases) each = completed(each);
+    return cases;
+  }
+  [[nodiscard]] std::optional<SkipReason> reason_against_tuning(const Case& c) const override {
+    return reason_against_search(storage_case(c));
+  }
+  [[nodiscard]] std::vector<std::size_t> takes_part(const Case& c, const Environment& environment) const override {
+    const std::vector<int> gpus = storage_case(c).gpus;
+    return gpus.empty() ? std::vector<std::size_t>{0} : places_of(gpus, environment);
   }
   [[nodiscard]] MemoryNeeds memory_needs(const StorageCase& c) const override { return StorageTransfer::needs(c); }
 
@@ -197,7 +214,8 @@ class Storage final : public ScenarioOf<storage_case> {
   static void derive(const StorageCase& c, const Series& load, Result& result) {
     const double time = result.median("storage");
     const double link = result.median(kLinkOnly);
-    const double fastest = result.median(c.saves ? kFastestWrite : kFastestRead);
+    const double fastest =
+        static_cast<double>(reads_of_file(c)) * result.median(c.saves ? kFastestWrite : kFastestRead);
     const double own = c.has_read_alone() ? result.median(c.saves ? kWriteAlone : kReadAlone) : std::min(time, fastest);
     const double source = std::min(own, fastest);
     const double limit = std::max(source, link);
@@ -243,7 +261,7 @@ class Storage final : public ScenarioOf<storage_case> {
       case StorageWay::mmap_register: return cold ? "disk, then page-locking" : "page-locking before the copy";
       default:
         if (!c.saves && t.pass <= kClose * (std::max(t.own, t.link) + t.first)) return "first and last part";
-        return "waits for slots";
+        return c.share == FileShare::broadcast ? "waits for slots or other GPUs" : "waits for slots";
     }
   }
 };
@@ -312,6 +330,7 @@ std::vector<Finding> Storage::conclude(std::span<const Result* const> results) c
                         .metrics = {best.needed_metric("bandwidth"), best.needed_metric("of_limit")},
                         .text = std::move(text)});
     if (auto tensors = tensors_finding(those)) findings.push_back(*std::move(tensors));
+    if (auto shares = shares_finding(those)) findings.push_back(*std::move(shares));
   }
   return findings;
 }

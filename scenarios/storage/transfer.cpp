@@ -15,6 +15,7 @@
 #include "core/units.hpp"
 #include "measure/pattern.hpp"
 #include "scenarios/storage/saver.hpp"
+#include "scenarios/storage/shares.hpp"
 
 namespace xferbench {
 
@@ -113,16 +114,45 @@ StorageCase fastest_reader(const StorageCase& c, const RunContext& bench, Stored
   });
 }
 
+std::vector<Device*> gpus_of(const StorageCase& c, const RunContext& bench) {
+  return c.gpus.empty() ? std::vector{&bench.device} : devices_of(c.gpus, bench.machine);
+}
+
+/// Returns what each GPU gets and the memory for it. `earlier`: memory that may be used again.
+std::vector<FileOnGpu> places_for(const StorageCase& c, const RunContext& bench,
+                                  const std::vector<FileOnGpu>& earlier) {
+  const std::vector<Device*> devices = gpus_of(c, bench);
+  std::vector<FileOnGpu> all;
+  for (PartTable& parts : shares_of(c)) {
+    Device& device = *devices[all.size()];
+    const std::uint64_t bytes = parts.bytes_on_gpu();
+    std::shared_ptr<DeviceBuffer> memory;
+    if (all.size() < earlier.size()) memory = earlier[all.size()].memory;
+    if (!memory || memory->bytes < bytes) memory = std::make_shared<DeviceBuffer>(device.allocate_device(bytes));
+    all.push_back({&device, std::move(parts), std::move(memory)});
+  }
+  return all;
+}
+
+std::optional<PeerAccess> access_for(const StorageCase& c, const RunContext& bench) {
+  if (c.share != FileShare::broadcast) return std::nullopt;
+  const std::vector<Device*> devices = gpus_of(c, bench);
+  return std::optional<PeerAccess>(std::in_place, std::span(devices).first(1), std::span(devices).subspan(1));
+}
+
 }  // namespace
 
 MemoryNeeds StorageTransfer::needs(const StorageCase& c) {
   constexpr std::uint64_t kParts = 2 * 64 * MiB;  // with which the file is filled and checked
   constexpr std::uint64_t kSlots = 64 * MiB;      // of fastest_file()
   constexpr std::uint64_t kGaps = 4 * MiB;        // between the tensors of large models
+  const std::uint64_t share = largest_share(c);
   // The file as a whole before it is placed, or the memory of cuFile's process.
-  const std::uint64_t second = c.layout == FileLayout::placed || c.way == StorageWay::cufile ? c.size : 0;
+  const std::uint64_t second = c.layout == FileLayout::placed || c.way == StorageWay::cufile ? share : 0;
   const std::uint64_t gaps = c.layout == FileLayout::whole ? 0 : kGaps;
-  return {c.all_slots() * c.chunk_bytes() + std::min(c.size, kLinkBuffer) + kParts + kSlots, c.size + second + gaps};
+  const std::uint64_t readers = c.share == FileShare::broadcast ? 1 : std::max<std::size_t>(c.gpus.size(), 1);
+  return {readers * c.all_slots() * c.chunk_bytes() + std::min(c.size, kLinkBuffer) + kParts + kSlots,
+          share + second + gaps};
 }
 
 StorageTransfer::StorageTransfer(const StorageCase& c, const RunContext& bench, const StorageTransfer* same_work)
@@ -131,18 +161,18 @@ StorageTransfer::StorageTransfer(const StorageCase& c, const RunContext& bench, 
       case_(c),
       file_(shared_file(c, bench)),
       place_(file_->place()),
-      parts_(0, part_sizes(c), c.layout != FileLayout::whole),
-      on_gpu_(same_work != nullptr && same_work->on_gpu_->bytes >= parts_.bytes_on_gpu()
-                  ? same_work->on_gpu_
-                  : std::make_shared<DeviceBuffer>(device_.allocate_device(parts_.bytes_on_gpu()))),
-      stream_(device_.make_stream(StreamKind::nonblocking)),
-      way_(make_file_way(device_, *file_, c, parts_, on_gpu_->data)) {
+      parts_(part_sizes(c).size()),
+      access_(access_for(c, bench)),
+      gpus_(places_for(c, bench, same_work != nullptr ? same_work->gpus_ : std::vector<FileOnGpu>())),
+      way_(c.saves ? make_file_saver(device_, *file_, c, gpus_.front().parts, gpus_.front().memory->data)
+                   : make_file_loader(*file_, c, gpus_)) {
+  for (const FileOnGpu& gpu : gpus_) streams_.push_back(gpu.device->make_stream(StreamKind::nonblocking));
   if (c.saves && bench.needs_data()) fill_gpu();
 }
 
 void StorageTransfer::fill_gpu() {
   file_->hand_out([this](std::span<const std::byte> bytes, std::uint64_t offset) {
-    device_.copy_and_wait({on_gpu_->data + parts_.place_of(offset), bytes.data(), bytes.size(), Direction::h2d});
+    device_.copy_and_wait({gpus_.front().memory->data + offset, bytes.data(), bytes.size(), Direction::h2d});
   });
 }
 
@@ -188,7 +218,8 @@ Region StorageTransfer::whole_way() {
 
 Region StorageTransfer::without_parts() {
   const Region whole = whole_way();
-  Region region{.name = whole.name, .streams = {stream_}, .submit = [this] { way_->transfer(); }, .waits = true};
+  Region region{
+      .name = whole.name, .streams = {streams_.front()}, .submit = [this] { way_->transfer(); }, .waits = true};
   region.reset = whole.reset;
   region.check = whole.check;
   return region;
@@ -211,23 +242,31 @@ Region StorageTransfer::fastest_file() {
 Region StorageTransfer::link_only() {
   pinned_ = device_.allocate_host(std::min(case_.size, kLinkBuffer), HostMemory::pinned);
   Region region{.name = kLinkOnly, .clock = Clock::host, .submit = [this] {
-                  for (std::size_t offset = 0; offset < case_.size; offset += pinned_.bytes) {
-                    const std::size_t bytes = std::min(pinned_.bytes, case_.size - offset);
-                    std::byte* const there = on_gpu_->data + offset;
-                    stream_.copy(case_.saves ? Copy{pinned_.data, there, bytes, Direction::d2h}
-                                             : Copy{there, pinned_.data, bytes, Direction::h2d});
-                  }
-                  stream_.synchronize();
+                  const std::size_t over_links = case_.share == FileShare::broadcast ? 1 : gpus_.size();
+                  for (std::size_t i = 0; i < over_links; ++i) copy_pinned(i);
+                  for (std::size_t i = 0; i < over_links; ++i) streams_[i].synchronize();
                 }};
   region.warmed_by_another = true;
   return region;
 }
 
+void StorageTransfer::copy_pinned(std::size_t gpu) const {
+  const std::uint64_t all = gpus_[gpu].parts.bytes();
+  for (std::uint64_t offset = 0; offset < all; offset += pinned_.bytes) {
+    const std::size_t bytes = std::min<std::uint64_t>(pinned_.bytes, all - offset);
+    std::byte* const there = gpus_[gpu].memory->data + offset;
+    streams_[gpu].copy(case_.saves ? Copy{pinned_.data, there, bytes, Direction::d2h}
+                                   : Copy{there, pinned_.data, bytes, Direction::h2d});
+  }
+}
+
 void StorageTransfer::verify() {
   if (CufileProcess* const other = way_->other_process()) {
     other->fill(pattern::kPoison);
+  } else if (case_.saves) {
+    file_->poison();
   } else {
-    case_.saves ? file_->poison() : device_.fill_and_wait(*on_gpu_, pattern::kPoison);
+    for (const FileOnGpu& gpu : gpus_) gpu.device->fill_and_wait(*gpu.memory, pattern::kPoison);
   }
   run_once(device_.machine(), whole_way());
   check(case_.saves ? "the saved file" : "the loaded file");
@@ -235,11 +274,16 @@ void StorageTransfer::verify() {
 
 void StorageTransfer::check(std::string_view what) {
   if (case_.saves) file_->prepare(CacheState::cold);
-  const auto fetch = [this](std::span<std::byte> to, std::uint64_t offset) {
-    if (CufileProcess* const other = way_->other_process()) return other->fetch(to, offset);
-    case_.saves ? file_->cached().read_at(to, offset) : parts_.fetch(device_, on_gpu_->data, to, offset);
-  };
-  file_->check(0, case_.size, fetch, what);
+  for (const FileOnGpu& gpu : gpus_) {
+    const auto fetch = [this, &gpu](std::span<std::byte> to, std::uint64_t offset) {
+      if (case_.saves) return file_->cached().read_at(to, offset);
+      if (CufileProcess* const other = way_->other_process()) return other->fetch(to, offset);
+      gpu.parts.fetch(*gpu.device, gpu.memory->data, to, offset);
+    };
+    const int number = device_.capabilities().environment.number_of(gpu.device->number());
+    const std::string where = case_.gpus.empty() ? std::string(what) : fmt::format("{} on GPU {}", what, number);
+    file_->check(gpu.parts.parts().front().first, gpu.parts.bytes(), fetch, where);
+  }
 }
 
 }  // namespace xferbench

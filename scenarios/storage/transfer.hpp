@@ -1,16 +1,19 @@
 // The timed regions of one case of scenario storage, and their verification.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "measure/region.hpp"
 #include "run/scenario.hpp"
+#include "scenarios/common/peer_access.hpp"
 #include "scenarios/storage/case.hpp"
 #include "scenarios/storage/loader.hpp"
-#include "scenarios/storage/parts.hpp"
+#include "scenarios/storage/several.hpp"
 #include "scenarios/storage/stored_file.hpp"
 
 namespace xferbench {
@@ -37,14 +40,14 @@ class StorageTransfer : NonCopyable {
   [[nodiscard]] Region file_alone();
   /// The threads that read or write the fastest without the GPU, of those that were tried once in the run.
   [[nodiscard]] Region fastest_file();
-  /// Copies of as many bytes from page-locked memory, or to it.
+  /// Copies of as many bytes from page-locked memory, or to it; to all GPUs at once what each gets over its own link.
   [[nodiscard]] Region link_only();
 
-  /// Runs one pass on poisoned memory. Throws VerificationError if a byte is wrong.
+  /// Runs one pass on poisoned memory. Throws VerificationError if a byte is wrong on any GPU.
   void verify();
 
   [[nodiscard]] const FilePlace& place() const { return place_; }
-  [[nodiscard]] std::size_t parts() const { return parts_.parts().size(); }
+  [[nodiscard]] std::size_t parts() const { return parts_; }
   /// Reads of way cufile by each path so far; nothing if cuFile does not tell. Only for that way.
   [[nodiscard]] std::optional<CufilePaths> cufile_paths() { return way_->other_process()->paths(); }
   /// Largest share of the file, 0 to 1, that was in the page cache before a cold pass, or was not before a warm one.
@@ -57,6 +60,8 @@ class StorageTransfer : NonCopyable {
   void fill_gpu();
   /// Bytes that the loading process has made the system read from devices so far; nothing if the system does not tell.
   [[nodiscard]] std::optional<std::uint64_t> bytes_from_device();
+  /// Enqueues the copies of link_only() for one of gpus_.
+  void copy_pinned(std::size_t gpu) const;
   void check(std::string_view what);
 
   const RunContext& bench_;
@@ -64,9 +69,10 @@ class StorageTransfer : NonCopyable {
   StorageCase case_;
   std::shared_ptr<StoredFile> file_;
   FilePlace place_;
-  PartTable parts_;
-  std::shared_ptr<DeviceBuffer> on_gpu_;
-  Stream stream_;
+  std::size_t parts_;                 // of the whole file
+  std::optional<PeerAccess> access_;  // ends after the memory is free and no copy uses it
+  std::vector<FileOnGpu> gpus_;
+  std::vector<Stream> streams_;  // one for each of gpus_
   std::shared_ptr<FileWay> way_;
   HostBuffer pinned_;  // of link_only()
   double missed_ = 0;

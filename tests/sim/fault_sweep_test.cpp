@@ -58,7 +58,8 @@ const std::vector<std::pair<std::string, std::vector<std::string>>>& small_cases
         "storage --size 64K --way uring --depth 2 --request 16K",
         "storage --size 64K --way threads --cache cold --threads 2 --request 16K --crew together",
         "storage --size 64K --way read,threads --dir save --threads 2 --request 16K",
-        "storage --size 64K --way read,mmap --layout tensors,placed --cache warm --request 16K"}},
+        "storage --size 64K --way read,mmap --layout tensors,placed --cache warm --request 16K",
+        "storage --size 64K --way read,threads --cache warm --threads 2 --request 16K --sharing each,broadcast"}},
       {"callback", {"callback --size 64K --chunks 4 --streams 2 --consumers 2"}},
       {"smem",
        {"smem --size 64K --method sync --op copy --intensity 2 --stages 1 --schedule dynamic --l2 resident --tile 4K"}},
@@ -140,7 +141,8 @@ bool may_go_unnoticed(std::string_view scenario, CallKind hit) {
     case CallKind::reserve_launches: return scenario == "dynpar";
     case CallKind::set_wait_policy: return scenario == "latency";
     case CallKind::set_peer_access:
-      return scenario == "p2p" || scenario == "together" || scenario == "multipath" || scenario == "overlap";
+      return scenario == "p2p" || scenario == "together" || scenario == "multipath" || scenario == "overlap" ||
+             scenario == "storage";
     default: return false;
   }
 }

@@ -184,7 +184,7 @@ inline std::unique_ptr<sim::SimMachine> capable_machine(std::string_view of_prof
 /// One with as many GPUs as the case needs.
 inline std::unique_ptr<sim::SimMachine> capable_machine_for(const PlannedCase& planned) {
   const bool several = planned.scenario->descriptor().gpus == UsesGpus::several || planned.config.has("split") ||
-                       planned.config.is("strategy", "multipath");
+                       planned.config.has("sharing") || planned.config.is("strategy", "multipath");
   return several ? capable_machine("h200-x2", {0, 1}) : capable_machine();
 }
 

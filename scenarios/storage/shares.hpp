@@ -1,0 +1,42 @@
+// How several GPUs share a file: the cases, the part of each GPU, and what comes out of comparing the ways to share.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "device/types.hpp"
+#include "results/result.hpp"
+#include "run/scenario.hpp"
+#include "scenarios/storage/case.hpp"
+#include "scenarios/storage/parts.hpp"
+
+namespace xferbench {
+
+/// Returns the cases for all GPUs of the run, one for each way to share, if several were requested or `sharing` is
+/// given; else the case itself.
+std::vector<Case> cases_for_gpus(const Case& c, const GpusOfRun& run);
+
+/// Returns why these GPUs cannot share a file; nothing if they can or if the case is for one GPU.
+std::optional<SkipReason> reason_against_sharing(const StorageCase& c, const Capabilities* can);
+
+/// Returns why `tune` does not search a case; nothing for a case with one GPU.
+std::optional<SkipReason> reason_against_search(const StorageCase& c);
+
+/// Returns what each GPU gets, in the order of StorageCase::gpus. With FileShare::split the parts are about equal and
+/// begin at multiples of 4 KiB or, if tensors have places of their own, at tensors; the last GPUs get none if the file
+/// is too small. Throws what part_sizes() throws.
+std::vector<PartTable> shares_of(const StorageCase& c);
+/// Bytes of the largest of these shares.
+std::uint64_t largest_share(const StorageCase& c);
+
+/// Returns how many times the case's way must read the whole file at least. With FileShare::each all GPUs find in the
+/// page cache what one of them has brought there; direct reads do not.
+std::size_t reads_of_file(const StorageCase& c);
+
+/// Says which way to share is the fastest, and how much faster it is than the others. Nothing if there are not two of
+/// them. `those` have done the same work.
+std::optional<Finding> shares_finding(std::span<const Result* const> those);
+
+}  // namespace xferbench
