@@ -34,10 +34,16 @@ class StorageOnTwo : public testing::Test {
 TEST_F(StorageOnTwo, EveryWayAndShareLoadsEveryByteOnEveryGpu) {
   const std::string flags = "storage --threads 3 --request 256K --slots 2 ";
   for (const std::string size : {"1", "4095", "1000001", "5M"}) {
-    expect_all(run_on_gpus(machine_, flags + "--way all --size " + size), Status::ok, "", 3 * 11);
+    expect_all(
+        run_on_gpus(machine_, flags + "--way read,threads,direct,mmap,mmap-threads,mmap-register,uring --size " + size),
+        Status::ok, "", 3 * 13);
   }
-  expect_all(run_on_gpus(machine_, flags + "--way all --layout tensors,placed --size 1000001"), Status::ok, "",
-             3 * 2 * 11);
+  expect_all(
+      run_on_gpus(
+          machine_,
+          flags +
+              "--way read,threads,direct,mmap,mmap-threads,mmap-register,uring --layout tensors,placed --size 1000001"),
+      Status::ok, "", 3 * 2 * 13);
   expect_all(run_on_gpus(machine_, flags + "--way threads,mmap-threads --crew all --size 5M"), Status::ok, "",
              3 * 3 * 4);
 }
@@ -68,7 +74,8 @@ TEST_F(StorageOnTwo, TheDiskIsReadOnceUnlessEachGpuHasDirectReads) {
 
 TEST_F(StorageOnTwo, NothingIsAboveItsLimit) {
   for (const Words& flags :
-       {Words{"--way", "all", "--size", "16M", "--threads", "1,4"},
+       {Words{"--way", "read,threads,direct,mmap,mmap-threads,mmap-register,uring", "--size", "16M", "--threads",
+              "1,4"},
         Words{"--way", "threads,mmap-threads", "--cache", "warm", "--size", "256M", "--threads", "8,12"}}) {
     for (const Result& r : run(flags, false)) EXPECT_LE(metric(r, "of_limit"), 1.001) << r.config.key();
   }

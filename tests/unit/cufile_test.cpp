@@ -1,5 +1,6 @@
 // The process of cuFile with a stand-in for the library: exact bytes, every way to fail, and nothing remains.
 #include "scenarios/storage/cufile_process.hpp"
+#include "scenarios/storage/parts.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -45,6 +46,9 @@ class CufileTest : public testing::Test {
     for (std::size_t i = 0; i < bytes; ++i) bytes_[i] = static_cast<std::byte>((i * 2654435761U) >> 13U);
     file_ = files_->make_temporary(folder_.path(), bytes);
     file_->write_at(bytes_, 0);
+  }
+  static std::size_t requests_of(const StorageCase& c) {
+    return PartTable(0, {c.size}, false).chunks(c.chunk_bytes()).size();
   }
   [[nodiscard]] StorageCase case_with(std::size_t threads, std::size_t request) const {
     StorageCase c;
@@ -101,7 +105,7 @@ TEST_F(CufileTest, LoadsEveryByte) {
       EXPECT_GT(times_.first, 0);
       EXPECT_LE(times_.first, seconds_);
       EXPECT_TRUE(process->device_bytes()) << "/proc/self/io";
-      EXPECT_EQ(process->paths()->posix, case_with(threads, 64 << 10).chunks().size());
+      EXPECT_EQ(process->paths()->posix, requests_of(case_with(threads, 64 << 10)));
       EXPECT_EQ(process->paths()->nvfs + process->paths()->p2p, 0U);
       EXPECT_EQ(folder_.count(), 0) << "the name that cuFile needs for a moment is gone";
     }

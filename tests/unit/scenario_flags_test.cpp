@@ -63,8 +63,9 @@ TEST(Flags, ThatScenariosShareMeanTheSameKindOfValue) {
   std::map<std::string, AxisKind> kinds;
   for (const Scenario* scenario : scenarios()) {
     for (const Axis& axis : descriptor_of(*scenario).axes) {
-      const auto [known, is_new] = kinds.emplace(axis.name, axis.kind);
-      EXPECT_EQ(known->second, axis.kind) << name_of(*scenario) << " --" << axis.name;
+      const AxisKind kind = axis.kind == AxisKind::text ? AxisKind::choice : axis.kind;  // both are words
+      const auto [known, is_new] = kinds.emplace(axis.name, kind);
+      EXPECT_EQ(known->second, kind) << name_of(*scenario) << " --" << axis.name;
     }
   }
 }
