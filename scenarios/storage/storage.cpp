@@ -234,7 +234,7 @@ class Storage final : public ScenarioOf<storage_case> {
     const Measurement& read = load.part("device-bytes");
     if (!read.samples.empty()) result.add("from_device", read.median / static_cast<double>(c.size), "1");
     const Measurement& request = load.part("device-request");
-    if (!request.samples.empty()) result.add("device_request", request.median / static_cast<double>(KiB), "KiB");
+    if (request.median > 0) result.add("device_request", request.median / static_cast<double>(KiB), "KiB");
     result.labels.emplace_back("bottleneck", bottleneck(c, {time, own, source, link, first}));
   }
 

@@ -25,15 +25,15 @@ constexpr std::size_t kLinkBuffer = 256 * MiB;  // page-locked bytes from which 
 
 PartTable whole_file(const StorageCase& c) { return PartTable(0, {c.size}, false); }
 
-/// Mean bytes of the requests that a block device got between two moments; nothing if it got none.
+/// Mean bytes of the requests that a block device got between two moments, 0 without any; nothing if the system does
+/// not tell.
 std::optional<double> request_size(const std::optional<DeviceTraffic>& before,
                                    const std::optional<DeviceTraffic>& after, bool writes) {
   if (!before || !after) return std::nullopt;
   const std::uint64_t requests = writes ? after->writes - before->writes : after->reads - before->reads;
   const std::uint64_t bytes =
       writes ? after->bytes_written - before->bytes_written : after->bytes_read - before->bytes_read;
-  if (requests == 0) return std::nullopt;
-  return static_cast<double>(bytes) / static_cast<double>(requests);
+  return requests == 0 ? 0 : static_cast<double>(bytes) / static_cast<double>(requests);
 }
 
 std::shared_ptr<StoredFile> shared_file(const StorageCase& c, const RunContext& bench) {

@@ -111,7 +111,10 @@ TEST_F(GpuScenarioTest, StorageEveryWay) {
          folder.path().string());
   run_ok("storage --size 5M --cache warm --way read,threads,mmap,mmap-threads,mmap-register,uring --path /dev/shm");
   const std::string place = " --size 20000001 --path " + folder.path().string();
-  run_ok("storage --way all --layout tensors,placed --threads 3 --request 64K" + place);
+  run_ok(
+      "storage --way read,threads,direct,mmap,mmap-threads,mmap-register,uring --layout tensors,placed --threads 3 "
+      "--request 64K" +
+      place);
   run_ok("storage --dir save --way read,threads,direct --threads 1,3 --request 64K --slot-memory all --crew all" +
          place);
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));

@@ -79,11 +79,11 @@ struct Profile {
 
   // Files. The figures are those of a virtual machine's disk and of its page cache.
   double disk_read_rate = 1.7e9;
-  double disk_write_rate = 1.3e9;
+  double disk_write_rate = 2.2e9;
   double disk_latency = 100e-6;   ///< time of a request in addition to its payload; the disk serves others meanwhile
   double file_copy_rate = 6.7e9;  ///< rate of read() of cached data by one host thread, at most host_copy_rate
   double fault_rate = 15e9;       ///< bytes of a mapping, in cached pages, that page faults map per second
-  double populate_rate = 50e9;    ///< bytes of a mapping, in cached pages, that one call maps per second
+  double populate_rate = 40e9;    ///< bytes of a mapping, in cached pages, that one call maps per second
 
   double kernel_overhead = 2.2e-6;  ///< engine time per launch, in addition to the work
   double kernel_traffic_rate = 4.27e12;
