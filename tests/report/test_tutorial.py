@@ -132,6 +132,7 @@ QUOTED = {
     "6": ("h200-smem-stages", lambda row, head: f"method={row[0]}/.*stages={re.search('([0-9]) stage', head)[1]}/"),
     "7": ("h200-dynpar", lambda row, head: children_of(row).format(re.match("[0-9]+", head)[0])),
     "8": ("h100-scatter", lambda row, head: f"h2d/.*piece={head.replace(' ', '')}/.*way={row[0]}/"),
+    "9": ("h100-storage-warm", lambda row, head: rf"way={row[0]}(/threads={head.split()[0]}/|/request=|$)"),
 }
 # Numbers in sentences: lesson, number, stored run, pattern of the key.
 SAID = [
@@ -149,6 +150,10 @@ SAID = [
     ("8", "30 %", "h100-scatter-beside", "h2d/.*way=kernel/.*beside=memory"),
     ("8", "4 %", "h100-scatter-beside", "h2d/.*way=staged/.*beside=memory"),
     ("8", "0.48 us", "h100-scatter", "h2d/.*piece=64KiB/.*way=batch/"),
+    ("9", "0.56 ms", "h100-storage-warm", "way=threads/threads=12/"),
+    ("9", "307 ms", "h100-storage-warm", "way=mmap$"),
+    ("9", "1.36 GB/s", "h100-storage-slots", "threads=1/.*slot-memory=pinned/"),
+    ("9", "2.08 GB/s", "h100-storage-slots", "threads=1/.*slot-memory=registered-huge/"),
 ]
 
 
