@@ -42,7 +42,7 @@ void require_path(const StorageCase& c, bool simulated) {
   }
   if (!exists || type == std::filesystem::file_type::directory) return;
   if (c.saves) refuse("--dir save never writes a file of yours; give a folder, in which a file is made");
-  if (simulated) refuse("the simulated disk has no files; give a folder, and --size with the size of that file");
+  if (simulated) refuse("the simulated disk has no files of yours; give a folder, and the size of this file as --size");
 }
 
 Case completed(const Case& c) {
@@ -157,7 +157,8 @@ std::optional<SkipReason> reason_against(const StorageCase& c, const Capabilitie
     return SkipReason::impossible("--dir save writes the file as a whole; use --layout whole");
   }
   if (!c.saves && c.is_direct() && c.cache == CacheState::warm) {
-    return SkipReason::meaningless("direct reads go past the page cache; use --cache cold");
+    return SkipReason::meaningless(fmt::format("way {} reads past the page cache; use --cache cold",
+                                               kStorageWays[static_cast<std::size_t>(c.way)]));
   }
   if (c.way == StorageWay::cufile && can != nullptr && can->environment.simulated()) {
     return SkipReason::unavailable("cuFile reads real files into real GPUs; leave out --simulate");

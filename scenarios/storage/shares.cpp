@@ -112,7 +112,8 @@ std::uint64_t largest_share(const StorageCase& c) {
 }
 
 std::size_t reads_of_file(const StorageCase& c) {
-  const bool by_each = c.share == FileShare::each && (c.cache == CacheState::warm || c.is_direct());
+  const bool past_cache = c.is_direct() || c.way == StorageWay::uring;  // where the file system has that route
+  const bool by_each = c.share == FileShare::each && (c.cache == CacheState::warm || past_cache);
   return by_each ? std::max<std::size_t>(c.gpus.size(), 1) : 1;
 }
 
@@ -143,8 +144,9 @@ std::optional<Finding> shares_finding(std::span<const Result* const> those) {
                             {"gpus", gpus},
                             {"sharing", leaders_text(front, names)},
                             {"outcome", outcome_label(front)}},
-                 .text = fmt::format("{}, GPUs {}: {}{}{}", cache, gpus, ranking_text(front, names, "is the fastest"),
-                                     factors.empty() ? "" : ": ", listed(factors))};
+                 .text = fmt::format("{}, GPUs {}: {}{}{}{}", cache, gpus, ranking_text(front, names, "is the fastest"),
+                                     factors.empty() ? "" : ": ", listed(factors),
+                                     c.share == FileShare::split ? "; split leaves a part on each GPU" : "")};
 }
 
 }  // namespace xferbench

@@ -76,7 +76,7 @@ std::vector<MetricDeclaration> storage_metrics() {
           .column("disk request KiB"),
       derived("parts", "1", Better::neither, "header and tensors, each loaded to a place of its own"),
       label("file_place", "file system and device of the file"),
-      label("cufile_path", "way cufile: which path the data took, as cuFile counts it"),
+      label("cufile_path", "way cufile: which path the data took, as cuFile counts it").column("path of cuFile"),
       measured(kReadAlone, "time of the same way without the GPU"),
       measured("read-alone-threads", "tune: time in which one thread reads the file"),
       measured("read-alone-direct", "tune: the same past the page cache"),
@@ -146,8 +146,8 @@ class Storage final : public ScenarioOf<storage_case> {
                         {.x = "depth", .y = "bandwidth", .panels = {"cache"}, .lines = {"request"}, .limit = "limit"}},
              .answer = {.best = "bandwidth",
                         .text =
-                            "{bandwidth}, {of_limit} of the limit; {factor} times as fast as file and link one after "
-                            "the other; bottleneck: {bottleneck}",
+                            "{bandwidth}, {of_limit} of the limit; {factor} times as fast as way read, with file and "
+                            "link in turn; last write after {written_after}; bottleneck: {bottleneck}",
                         .slow_axis = "way",
                         .slow_value = "read",
                         .each = {"path", "dir", "cache"},
@@ -233,8 +233,10 @@ class Storage final : public ScenarioOf<storage_case> {
     result.add(c.saves ? "written_after" : "first_bytes", first, "s");
     const Measurement& read = load.part("device-bytes");
     if (!read.samples.empty()) result.add("from_device", read.median / static_cast<double>(c.size), "1");
-    const Measurement& request = load.part("device-request");
-    if (request.median > 0) result.add("device_request", request.median / static_cast<double>(KiB), "KiB");
+    const auto request = std::ranges::find(load.parts, "device-request", &Measurement::name);
+    if (request != load.parts.end() && request->median > 0) {
+      result.add("device_request", request->median / static_cast<double>(KiB), "KiB");
+    }
     result.labels.emplace_back("bottleneck", bottleneck(c, {time, own, source, link, first}));
   }
 

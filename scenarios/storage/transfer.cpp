@@ -192,8 +192,9 @@ Region StorageTransfer::whole_way() {
                                   {.name = case_.saves ? "writing" : "reading"},
                                   {.name = "link-wait"},
                                   {.name = case_.saves ? "written" : "first-part"},
-                                  {.name = "device-bytes", .unit = "B"},
-                                  {.name = "device-request", .unit = "B"}};
+                                  {.name = "device-bytes", .unit = "B"}};
+  const bool has_device = device_.host().files().traffic_of(place_).has_value();
+  if (has_device) parts.push_back({.name = "device-request", .unit = "B"});
   Region region = stepped_region("storage", std::move(parts), [this](LapTimer& laps) {
     Files& files = device_.host().files();
     const std::optional<DeviceTraffic> earlier = files.traffic_of(place_);

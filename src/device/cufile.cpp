@@ -1,6 +1,7 @@
 #include "device/cufile.hpp"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <glob.h>
 
@@ -158,6 +159,8 @@ void Cufile::use_file(int descriptor) {
   File file{};
   file.type = 1;
   file.descriptor = descriptor;
+  // cuFile refuses files that were opened with O_NONBLOCK, as users' files are (error 5019).
+  ::fcntl(descriptor, F_SETFL, ::fcntl(descriptor, F_GETFL) & ~O_NONBLOCK);
   const NameForCufile name(descriptor);
   call<void**, File*>("cuFileHandleRegister", &file_, &file);
 }

@@ -292,7 +292,7 @@ TEST_F(StorageTest, TheAnswerComparesWithTheFastestReadInTurn) {
       run({"--way", "read,threads", "--cache", "warm", "--size", "16M", "--request", "1M,64K", "--threads", "8"});
   const auto time_at = [&](std::size_t i) { return median(results[i], "storage"); };
   ASSERT_TRUE(results[1].config.is("way", "read") && time_at(1) < time_at(0)) << "the second row is the faster";
-  const std::string factor = fmt::format("{:.1f} times as fast as file and link one after the other",
+  const std::string factor = fmt::format("{:.1f} times as fast as way read, with file and link in turn",
                                          time_at(1) / std::min(time_at(2), time_at(3)));
   EXPECT_NE(text_of(results).find(factor), std::string::npos) << text_of(results) << "; expected " << factor;
   const auto reads = run({"--way", "read", "--cache", "cold", "--size", "16M", "--request", "1M,2M"});

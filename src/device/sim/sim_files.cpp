@@ -45,6 +45,7 @@ class SimFiles::Disk {
   const Profile& profile;
   DataMovement& data;
   DeviceTraffic traffic;
+  double memory_free = 0;  // host's clock; its memory carries no copies of the system's workers from then on
 
  private:
   double serve(std::uint64_t bytes, double rate, Sequence sequence) {
@@ -259,8 +260,8 @@ class SimFile::Queue final : public ReadQueue {
     const double ready = std::max(disk_.host.now(), file_.stored()->start_cache(offset, bytes).arrival);
     const double alone = all / disk_.profile.file_copy_rate;
     workers_cpu_ += alone;
-    memory_free_ = std::max(memory_free_, ready) + all / disk_.profile.host_copy_rate_all;
-    return std::max(ready + alone, memory_free_);
+    disk_.memory_free = std::max(disk_.memory_free, ready) + all / disk_.profile.host_copy_rate_all;
+    return std::max(ready + alone, disk_.memory_free);
   }
 
   SimFile& file_;
@@ -270,7 +271,6 @@ class SimFile::Queue final : public ReadQueue {
   QueueCopies copies_;
   std::vector<Read> reads_;
   double workers_cpu_ = 0;  // seconds
-  double memory_free_ = 0;  // host's clock; its memory carries no copies of workers from then on
 };
 
 std::unique_ptr<ReadQueue> SimFile::make_queue(std::span<std::byte> memory, std::size_t slots, QueueCopies copies) {
