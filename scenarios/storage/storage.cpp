@@ -33,10 +33,9 @@ namespace {
 
 constexpr std::string_view kStorageLimit =
     "limit: the smaller of the link with page-locked memory and the fastest way found to read or write the file "
-    "without "
-    "the GPU, both measured beside each case, for several GPUs what the way to share must read and carry over links. "
-    "read or write alone: the same way without the GPU. cold: not in this system's page cache; where it is a virtual "
-    "machine, its host may still hold the file";
+    "without the GPU, both measured beside each case, for several GPUs what the way to share must read and carry over "
+    "links. read or write alone: the same way without the GPU. cold: not in this system's page cache; where it is a "
+    "virtual machine, its host may still hold the file";
 
 std::vector<MetricDeclaration> storage_metrics() {
   using namespace declaring;
@@ -150,7 +149,7 @@ class Storage final : public ScenarioOf<storage_case> {
                             "link in turn; last write after {written_after}; bottleneck: {bottleneck}",
                         .slow_axis = "way",
                         .slow_value = "read",
-                        .each = {"path", "dir", "cache"},
+                        .each = {"path", "dir", "cache", "sharing"},
                         .ranks_ways = true},
              .work_axes = {"path", "dir", "size", "cache", "gpus"},
              .gpus = UsesGpus::one_or_several,

@@ -74,7 +74,8 @@ class Stored {
         bytes(disk.data.memory.allocate_host(static_cast<std::size_t>(size), HostMemory::pageable, 0)),
         disk_(disk),
         cached_((size + kCachePage - 1) / kCachePage),
-        dirty_(cached_.size()) {}
+        dirty_(cached_.size()),
+        arrivals_(cached_.size()) {}
   ~Stored() { disk_.data.memory.free(bytes.data); }
   Stored(const Stored&) = delete;
   Stored& operator=(const Stored&) = delete;
@@ -97,10 +98,16 @@ class Stored {
     std::uint64_t bytes;
     double arrival;
   };
-  /// Asks for what the page cache lacks of a range.
+  /// Asks for what the page cache lacks of a range. Pages for which others have asked arrive when those get them.
   Missing start_cache(std::uint64_t offset, std::uint64_t count) {
     const std::uint64_t missing = std::min(count, set(cached_, offset, count));
-    return {missing, disk_.start_read(missing, offset == 0 ? Disk::Sequence::single : Disk::Sequence::ahead)};
+    const double asked = disk_.start_read(missing, offset == 0 ? Disk::Sequence::single : Disk::Sequence::ahead);
+    double arrival = asked;
+    for (std::uint64_t page = offset / kCachePage; page * kCachePage < offset + count; ++page) {
+      arrivals_[page] = std::max(arrivals_[page], missing > 0 ? asked : 0);
+      arrival = std::max(arrival, arrivals_[page]);
+    }
+    return {missing, arrival};
   }
   /// Brings a range into the page cache. Returns the bytes that came from the disk.
   std::uint64_t cache(std::uint64_t offset, std::uint64_t count) {
@@ -126,6 +133,7 @@ class Stored {
   Disk& disk_;
   std::vector<bool> cached_;
   std::vector<bool> dirty_;
+  std::vector<double> arrivals_;  // of each page, by the host's clock
 };
 
 FilePlace simulated_place() {
