@@ -137,7 +137,7 @@ class Storage final : public ScenarioOf<storage_case> {
   Storage()
       : ScenarioOf(
             {.name = "storage",
-             .summary = "files into GPU memory and back: calls in turn, page-locked slots, past the cache, mappings",
+             .summary = "files into GPU memory and back: calls in turn, page-locked slots, direct reads, mappings",
              .axes = storage_axes(),
              .metrics = storage_metrics(),
              .charts = {{.x = "threads", .y = "bandwidth", .panels = {"cache"}, .lines = {"way"}, .limit = "limit"},

@@ -42,6 +42,7 @@ std::string title_of(const std::string& kind) {
       {"shares", "Pairs of GPUs at the same time"},
       {"sort", "Sorting: launches by the GPU and by the host"},
       {"stages", "Sufficient number of stages"},
+      {"tensors", "Single tensors against the whole file"},
       {"to-result", "Time to result"},
       {"winner", "Fastest configuration"},
   };
