@@ -69,10 +69,12 @@ Status cuFileDriverOpen() {
   return {fault("driver"), 0};
 }
 
-/// Opens the file again by its path, as libcufile 1.15 does. The handle is that descriptor plus 1.
+/// Opens the file again by its path and refuses O_NONBLOCK, as libcufile 1.15 does. The handle is that descriptor
+/// plus 1.
 Status cuFileHandleRegister(void** handle, const char* description) {
   int number = 0;
   std::memcpy(&number, description + 8, sizeof number);
+  if ((fcntl(number, F_GETFL) & O_NONBLOCK) != 0) return {5019, 0};
   char path[4096] = "";
   if (readlink(("/proc/self/fd/" + std::to_string(number)).c_str(), path, sizeof path - 1) < 0) return {5025, 0};
   const int again = open(path, O_RDONLY);
