@@ -66,9 +66,6 @@ AllocCase alloc_case(const Case& c) {
 
 bool is_touched(const Kind& kind) { return kind.origin == Origin::system || kind.origin == Origin::managed; }
 bool is_on_device(const Kind& kind) { return kind.origin == Origin::device || kind.origin == Origin::pool; }
-bool is_huge(const Kind& kind) {
-  return kind.host == HostMemory::pageable_huge || kind.host == HostMemory::registered_huge;
-}
 /// Whether the memory is page-locked. Page-locking takes time, which pays off only after some number of faster copies.
 bool needs_break_even(const Kind& kind) { return kind.origin == Origin::driver || kind.origin == Origin::in_place; }
 
@@ -225,8 +222,7 @@ class Alloc final : public ScenarioOf<alloc_case> {
                     .work_axes = {"size"}}) {}
 
   [[nodiscard]] std::optional<SkipReason> reason_to_skip(const AllocCase& c, const Capabilities* can) const override {
-    constexpr std::uint64_t kHugePage = 2 * MiB;
-    if (is_huge(c.kind) && c.size < kHugePage) {
+    if (is_on_huge_pages(c.kind.host) && c.size < kHugePage) {
       return SkipReason::impossible(
           fmt::format("--size {} is smaller than a huge page; choose 2M or more", format_size_exact(c.size)));
     }
@@ -253,7 +249,7 @@ class Alloc final : public ScenarioOf<alloc_case> {
   }
 
   void measure(const AllocCase& c, const RunContext& bench, Result& result) const override {
-    if (is_huge(c.kind)) warn_of_small_pages(bench.device, c.size, result);
+    if (is_on_huge_pages(c.kind.host)) warn_of_small_pages(bench.device, c.size, result);
     needs_break_even(c.kind) ? run_with_copies(c, bench, result) : run_alone(c, bench, result);
   }
 

@@ -230,11 +230,12 @@ class Storage final : public ScenarioOf<storage_case> {
     result.add("cpu_per_gb", load.part("cpu").median / (1e-9 * static_cast<double>(c.size)), "s");
     const double first = load.part(c.saves ? "written" : "first-part").median;
     result.add(c.saves ? "written_after" : "first_bytes", first, "s");
-    const Measurement& read = load.part("device-bytes");
-    if (!read.samples.empty()) result.add("from_device", read.median / static_cast<double>(c.size), "1");
-    const auto request = std::ranges::find(load.parts, "device-request", &Measurement::name);
-    if (request != load.parts.end() && request->median > 0) {
-      result.add("device_request", request->median / static_cast<double>(KiB), "KiB");
+    for (const Measurement& part : load.parts) {
+      if (part.samples.empty()) continue;
+      if (part.name == "device-bytes") result.add("from_device", part.median / static_cast<double>(c.size), "1");
+      if (part.name == "device-request" && part.median > 0) {
+        result.add("device_request", part.median / static_cast<double>(KiB), "KiB");
+      }
     }
     result.labels.emplace_back("bottleneck", bottleneck(c, {time, own, source, link, first}));
   }

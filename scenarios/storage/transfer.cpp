@@ -44,7 +44,7 @@ std::shared_ptr<StoredFile> shared_file(const StorageCase& c, const RunContext& 
 }
 
 /// Ways to read that may be the fastest.
-std::vector<StorageCase> readers(const StorageCase& c, bool simulated) {
+std::vector<StorageCase> readers(const StorageCase& c) {
   struct Reader {
     StorageWay way;
     std::size_t threads;
@@ -66,7 +66,7 @@ std::vector<StorageCase> readers(const StorageCase& c, bool simulated) {
     made.depth = reader.depth;
     made.slots = 1;
     // Direct reads take larger requests to the device where memory is contiguous.
-    made.slot_memory = simulated ? HostMemory::pinned : HostMemory::registered_huge;
+    made.slot_memory = HostMemory::registered_huge;
     made.crew = SlotCrew::apart;
     all.push_back(made);
   }
@@ -97,8 +97,7 @@ StorageCase fastest_reader(const StorageCase& c, const RunContext& bench, Stored
     const HostRuntime& host = bench.machine.host();
     StorageCase best = c;
     double shortest = std::numeric_limits<double>::infinity();
-    const bool simulated = bench.device.capabilities().environment.simulated();
-    for (const StorageCase& reader : readers(c, simulated)) {
+    for (const StorageCase& reader : readers(c)) {
       const auto way = way_if_there_is(bench.device, file, reader);
       for (int pass = 0; way != nullptr && pass < 2; ++pass) {
         file.prepare(c.cache);
@@ -191,11 +190,12 @@ Region StorageTransfer::whole_way() {
   std::vector<Region::Part> parts{{.name = "cpu"},
                                   {.name = case_.saves ? "writing" : "reading"},
                                   {.name = "link-wait"},
-                                  {.name = case_.saves ? "written" : "first-part"},
-                                  {.name = "device-bytes", .unit = "B"}};
-  const bool has_device = device_.host().files().traffic_of(place_).has_value();
-  if (has_device) parts.push_back({.name = "device-request", .unit = "B"});
-  Region region = stepped_region("storage", std::move(parts), [this](LapTimer& laps) {
+                                  {.name = case_.saves ? "written" : "first-part"}};
+  const std::size_t request_part = parts.size();
+  if (device_.host().files().traffic_of(place_)) parts.push_back({.name = "device-request", .unit = "B"});
+  const std::size_t bytes_part = parts.size();
+  if (!case_.saves) parts.push_back({.name = "device-bytes", .unit = "B"});
+  Region region = stepped_region("storage", std::move(parts), [this, request_part, bytes_part](LapTimer& laps) {
     Files& files = device_.host().files();
     const std::optional<DeviceTraffic> earlier = files.traffic_of(place_);
     const std::optional<std::uint64_t> before = bytes_from_device();
@@ -207,8 +207,9 @@ Region StorageTransfer::whole_way() {
     const double first = case_.saves ? way_->written() : times.first;
     if (first > 0) laps.add(3, first);
     const std::optional<std::uint64_t> after = bytes_from_device();
-    if (before && after && !case_.saves) laps.add(4, static_cast<double>(*after - *before));
-    if (const auto size = request_size(earlier, files.traffic_of(place_), case_.saves)) laps.add(5, *size);
+    const auto size = request_size(earlier, files.traffic_of(place_), case_.saves);
+    if (size) laps.add(request_part, *size);
+    if (before && after && !case_.saves) laps.add(bytes_part, static_cast<double>(*after - *before));
   });
   region.reset = [this] { prepare(); };
   // The first pass from a disk is as slow as all others, and each takes long.

@@ -11,12 +11,6 @@
 
 namespace xferbench {
 
-namespace {
-
-constexpr std::size_t kHugePage = std::size_t{2} << 20;
-
-}  // namespace
-
 std::size_t page_bytes() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
 
 Pages::Pages(std::size_t bytes, PageSize size) {

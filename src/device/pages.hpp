@@ -13,6 +13,8 @@ enum class PageSize {
   huge,   ///< transparent huge pages (2 MiB on x86) where available
 };
 
+inline constexpr std::size_t kHugePage = std::size_t{2} << 20;
+
 /// Move-only owner of anonymous pages. Untouched pages use no memory, so a simulated device can have larger buffers
 /// than the host has memory.
 class Pages {

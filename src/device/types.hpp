@@ -46,6 +46,10 @@ constexpr bool is_pageable(HostMemory kind) {
   return kind == HostMemory::pageable || kind == HostMemory::pageable_small || kind == HostMemory::pageable_huge;
 }
 
+constexpr bool is_on_huge_pages(HostMemory kind) {
+  return kind == HostMemory::pageable_huge || kind == HostMemory::registered_huge;
+}
+
 enum class Direction {
   h2d,
   d2h,

@@ -42,6 +42,11 @@ PageSize page_size(HostMemory kind) {
   }
 }
 
+/// A huge page that the memory ends in is mapped whole: else the system would take small pages for that part.
+std::size_t mapped_bytes(std::size_t bytes, HostMemory kind) {
+  return is_on_huge_pages(kind) ? (bytes + kHugePage - 1) / kHugePage * kHugePage : bytes;
+}
+
 void* allocate_by_cuda(const OpenedGpu& gpu, std::size_t bytes, HostMemory kind) {
   void* data = nullptr;
   if (kind == HostMemory::managed) {
@@ -84,7 +89,7 @@ std::unique_ptr<Resource> given_back(const OpenedGpu& gpu, const GiveBack& give_
 class SystemAllocation final : public Resource {
  public:
   SystemAllocation(const OpenedGpu& gpu, std::size_t bytes, HostMemory kind, Prefault faults)
-      : gpu_(gpu), pages_(bytes, page_size(kind)), pinned_(!is_pageable(kind)) {
+      : gpu_(gpu), pages_(mapped_bytes(bytes, kind), page_size(kind)), pinned_(!is_pageable(kind)) {
     // Touching the pages on this thread places them on its NUMA node, whichever thread writes to them later.
     if (faults == Prefault::yes) touch_pages(pages_.data(), bytes);
     if (pinned_)

@@ -138,6 +138,11 @@ std::optional<std::size_t> Memory::socket_of(const std::byte* data) const {
   return holder == nullptr ? std::nullopt : std::optional(holder->socket);
 }
 
+bool Memory::on_huge_pages(const std::byte* data) const {
+  const auto [holder, at] = holder_of(host_, data);
+  return holder != nullptr && is_on_huge_pages(holder->kind);
+}
+
 HostView Memory::allocate_host(std::size_t bytes, HostMemory kind, std::size_t socket) {
   Pages pages(bytes);
   std::byte* data = pages.data();

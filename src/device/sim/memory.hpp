@@ -103,6 +103,8 @@ class Memory {
   HostView allocate_host(std::size_t bytes, HostMemory kind, std::size_t socket);
   /// Returns the CPU socket that owns the memory; nothing if it was not allocated here.
   [[nodiscard]] std::optional<std::size_t> socket_of(const std::byte* data) const;
+  /// Whether the memory was allocated here on transparent huge pages, so that a disk needs few addresses for it.
+  [[nodiscard]] bool on_huge_pages(const std::byte* data) const;
   void free(const std::byte* data) { device_.erase(data), host_.erase(data); }
 
   /// Throws DeviceError unless the range lies within one allocation of pageable memory and none of its pages is

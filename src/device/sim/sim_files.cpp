@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -16,26 +17,23 @@ class SimFiles::Disk {
  public:
   Disk(SimHost& on, const Profile& of, DataMovement& moves) : host(on), profile(of), data(moves) {}
 
-  enum class Sequence {
-    single,  ///< the request begins when it is made
-    ahead,   ///< the system has asked for it before, while the program worked on earlier parts
-  };
-
-  /// Reads bytes from the device; the calling thread waits for them.
-  void read(std::uint64_t bytes, Sequence sequence) { wait_until(start_read(bytes, sequence)); }
-  /// Asks the device for bytes. Returns when they arrive, by the host's clock.
-  double start_read(std::uint64_t bytes, Sequence sequence) {
-    if (bytes == 0) return host.now();
-    traffic.bytes_read += bytes;
-    ++traffic.reads;
-    return serve(bytes, profile.disk_read_rate, sequence);
+  /// Reads past the page cache; the calling thread waits.
+  void read(std::span<std::byte> to) { wait_until(start_read(to)); }
+  /// Asks the device for bytes that go to the program's memory, past the page cache. Returns when they arrive, by the
+  /// host's clock.
+  double start_read(std::span<const std::byte> to) {
+    return start_read(to.size(), contiguous(to.data()) ? profile.disk_read_rate : profile.disk_read_rate_scattered, {});
   }
-  void write(std::uint64_t bytes) {
-    if (bytes == 0) return;
-    traffic.bytes_written += bytes;
-    ++traffic.writes;
-    wait_until(serve(bytes, profile.disk_write_rate, Sequence::single));
+  /// The same for bytes that go to the page cache. `ahead_since`: the host's time from which on the system may have
+  /// asked for them before the program does; nothing if it does not read ahead.
+  double start_read(std::uint64_t bytes, std::optional<double> ahead_since) {
+    return start_read(bytes, profile.disk_read_rate_cached, ahead_since);
   }
+  /// Writes from the program's memory, past the page cache.
+  void write(std::span<const std::byte> from) {
+    write(from.size(), contiguous(from.data()) ? profile.disk_write_rate : profile.disk_write_rate_scattered);
+  }
+  void write(std::uint64_t bytes) { write(bytes, profile.disk_write_rate); }
   void wait_until(double moment) {
     const double now = host.now();
     if (moment > now) host.sleep(moment - now);
@@ -48,13 +46,28 @@ class SimFiles::Disk {
   double memory_free = 0;  // host's clock; its memory carries no copies of the system's workers from then on
 
  private:
-  double serve(std::uint64_t bytes, double rate, Sequence sequence) {
+  /// Requests are shorter where the memory is not contiguous.
+  bool contiguous(const std::byte* memory) const { return data.memory.on_huge_pages(memory); }
+  double start_read(std::uint64_t bytes, double rate, std::optional<double> ahead_since) {
+    if (bytes == 0) return host.now();
+    traffic.bytes_read += bytes;
+    ++traffic.reads;
+    return serve(bytes, rate, ahead_since);
+  }
+  void write(std::uint64_t bytes, double rate) {
+    if (bytes == 0) return;
+    traffic.bytes_written += bytes;
+    ++traffic.writes;
+    wait_until(serve(bytes, rate, {}));
+  }
+  double serve(std::uint64_t bytes, double rate, std::optional<double> ahead_since) {
     const double now = host.now();
     const double service = static_cast<double>(bytes) / rate;
-    const bool busy = free_ + profile.disk_latency >= now;
-    const double begin = sequence == Sequence::ahead && busy ? free_ : std::max(free_, now);
-    free_ = begin + service;
-    return free_ + (sequence == Sequence::ahead && busy ? 0 : profile.disk_latency);
+    // The disk goes on for as long as the system reads ahead; then it waits for the program.
+    constexpr double kReadAhead = 8 << 20;  // bytes
+    const bool went_on = ahead_since && free_ + kReadAhead / rate >= now;
+    free_ = std::max(free_, went_on ? *ahead_since : now) + service;
+    return free_ + (went_on ? 0 : profile.disk_latency);
   }
 
   double free_ = 0;  // host's clock; the disk is idle from then on
@@ -101,7 +114,7 @@ class Stored {
   /// Asks for what the page cache lacks of a range. Pages for which others have asked arrive when those get them.
   Missing start_cache(std::uint64_t offset, std::uint64_t count) {
     const std::uint64_t missing = std::min(count, set(cached_, offset, count));
-    const double asked = disk_.start_read(missing, offset == 0 ? Disk::Sequence::single : Disk::Sequence::ahead);
+    const double asked = disk_.start_read(missing, offset == 0 ? std::nullopt : std::optional(cold_since_));
     double arrival = asked;
     for (std::uint64_t page = offset / kCachePage; page * kCachePage < offset + count; ++page) {
       arrivals_[page] = std::max(arrivals_[page], missing > 0 ? asked : 0);
@@ -115,13 +128,21 @@ class Stored {
     disk_.wait_until(missing.arrival);
     return missing.bytes;
   }
-  void write(std::uint64_t offset, std::uint64_t count) { set(cached_, offset, count), set(dirty_, offset, count); }
+  /// Copies into the page cache. The calling thread spins until it is its turn.
+  void write(std::span<const std::byte> from, std::uint64_t offset) {
+    const double now = disk_.host.now();
+    written_ = std::max(written_, now) + static_cast<double>(from.size()) / disk_.profile.file_write_rate;
+    disk_.host.work({.seconds = written_ - now}, [&] { std::memcpy(bytes.data + offset, from.data(), from.size()); });
+    set(cached_, offset, from.size());
+    set(dirty_, offset, from.size());
+  }
   void sync() {
     disk_.write(bytes_of(dirty_));
     std::fill(dirty_.begin(), dirty_.end(), false);
   }
   void make_cold() {
     sync();
+    cold_since_ = disk_.host.now();
     std::fill(cached_.begin(), cached_.end(), false);
   }
   [[nodiscard]] Residency residency() const { return {bytes_of(cached_), bytes_of(dirty_)}; }
@@ -134,6 +155,8 @@ class Stored {
   std::vector<bool> cached_;
   std::vector<bool> dirty_;
   std::vector<double> arrivals_;  // of each page, by the host's clock
+  double cold_since_ = 0;         // host's clock
+  double written_ = 0;            // the same, end of the last write() to the page cache
 };
 
 FilePlace simulated_place() {
@@ -181,7 +204,7 @@ class SimFile final : public DataFile {
     require_within(to.size(), offset);
     const std::byte* const from = file_->bytes.data + offset;
     if (direct_) {
-      disk_.read(to.size(), Disk::Sequence::single);
+      disk_.read(to);
       return disk_.host.work({}, [&] { std::memcpy(to.data(), from, to.size()); });
     }
     // The system reads ahead: while the disk carries one part of a request, the thread copies the one before.
@@ -193,13 +216,9 @@ class SimFile final : public DataFile {
   }
   void write_at(std::span<const std::byte> from, std::uint64_t offset) override {
     require_within(from.size(), offset);
-    std::byte* const to = file_->bytes.data + offset;
-    if (direct_) {
-      disk_.write(from.size());
-      return disk_.host.work({}, [&] { std::memcpy(to, from.data(), from.size()); });
-    }
-    move(from.size(), [&] { std::memcpy(to, from.data(), from.size()); });
-    file_->write(offset, from.size());
+    if (!direct_) return file_->write(from, offset);
+    disk_.write(from);
+    disk_.host.work({}, [&] { std::memcpy(file_->bytes.data + offset, from.data(), from.size()); });
   }
   [[nodiscard]] std::unique_ptr<ReadQueue> make_queue(std::span<std::byte> memory, std::size_t slots,
                                                       QueueCopies copies) override;
@@ -216,7 +235,7 @@ class SimFile final : public DataFile {
     throw FileError(fmt::format("{} has {} bytes, expected {}", name(), size(), offset + count));
   }
 
-  /// A read or write call copies slower than memcpy; threads share the host's memory as those of memcpy do.
+  /// A read call copies slower than memcpy; threads share the host's memory as those of memcpy do.
   void move(std::uint64_t count, const std::function<void()>& bytes) {
     const auto all = static_cast<double>(count);
     disk_.host.work({.seconds = all / disk_.profile.file_copy_rate - all / disk_.profile.host_copy_rate}, [] {});
@@ -245,7 +264,7 @@ class SimFile::Queue final : public ReadQueue {
       return;
     }
     disk_.host.work({}, [&] { std::memcpy(to.data(), file_.stored()->bytes.data + offset, bytes); });
-    reads_.push_back({slot, file_.direct_ ? disk_.start_read(bytes, Disk::Sequence::single) : copied(bytes, offset)});
+    reads_.push_back({slot, file_.direct_ ? disk_.start_read(to) : copied(bytes, offset)});
   }
   [[nodiscard]] std::size_t finish() override {
     const auto next = std::ranges::min_element(reads_, {}, &Read::end);
