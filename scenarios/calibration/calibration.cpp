@@ -79,6 +79,7 @@ Calibration calibrate(std::span<const NamedReport> runs, const BaseNumber& base,
   add_kernels_on_link(runs, figures);
   add_inside(runs, figures);
   add_pieces(runs, figures);
+  add_files(runs, figures);
   add_host_memory(figures);
   add_environment(runs.front(), figures);
   return calibration;

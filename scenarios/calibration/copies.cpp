@@ -92,17 +92,6 @@ Fit fit_of(std::span<const NamedReport> runs, std::string_view direction, std::s
 
 // --- Single measurements -------------------------------------------------------------------------------------------
 
-/// Returns a reader that derives a figure from the median of a measurement.
-FigureReader by_median(std::string measurement, std::function<double(const Result&, double)> figure) {
-  return [measurement = std::move(measurement),
-          figure = std::move(figure)](const Result& r) -> std::optional<FigureValue> {
-    const Measurement* m = r.measurement(measurement);
-    if (m == nullptr || m->samples.empty()) return std::nullopt;
-    const auto by = [&](double seconds) { return figure(r, seconds); };
-    return FigureValue{by(m->median), measurement, changed(m->ci95, by)};
-  };
-}
-
 /// Returns only the results of the largest size.
 std::vector<Found> longest(std::vector<Found> found) {
   const auto size = [](const Found& f) { return f.result->config.count_or("size", 0); };

@@ -44,6 +44,16 @@ std::optional<Interval> changed(const std::optional<Interval>& interval, const s
   return Interval{std::min(a, b), std::max(a, b)};
 }
 
+FigureReader by_median(std::string measurement, std::function<double(const Result&, double)> figure) {
+  return [measurement = std::move(measurement),
+          figure = std::move(figure)](const Result& r) -> std::optional<FigureValue> {
+    const Measurement* m = r.measurement(measurement);
+    if (m == nullptr || m->samples.empty()) return std::nullopt;
+    const auto by = [&](double seconds) { return figure(r, seconds); };
+    return FigureValue{by(m->median), measurement, changed(m->ci95, by)};
+  };
+}
+
 void Figures::add(std::string field, double value, std::optional<Interval> interval, std::string source) {
   if (has(field) || !std::isfinite(value)) return;
   if (interval) interval = Interval{std::min(interval->low, value), std::max(interval->high, value)};

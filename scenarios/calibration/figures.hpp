@@ -41,6 +41,8 @@ struct FigureValue {
   std::optional<Interval> interval{};
 };
 using FigureReader = std::function<std::optional<FigureValue>(const Result&)>;
+/// Returns a reader that derives a figure from the median of a measurement.
+FigureReader by_median(std::string measurement, std::function<double(const Result&, double)> figure);
 
 /// Collects the figures of the profile. If a field is added several times, the first value wins.
 class Figures {
@@ -84,5 +86,7 @@ void add_kernels_on_link(std::span<const NamedReport> runs, Figures& figures);
 void add_inside(std::span<const NamedReport> runs, Figures& figures);
 /// Adds figures from data in many pieces (scenario scatter).
 void add_pieces(std::span<const NamedReport> runs, Figures& figures);
+/// Adds the rates of the disk and of the page cache (scenario storage), from reads and writes without the GPU.
+void add_files(std::span<const NamedReport> runs, Figures& figures);
 
 }  // namespace xferbench

@@ -27,6 +27,11 @@ constexpr std::array kRuns{"memcpy --dir h2d,d2h --host pinned --size 64K:1G:x4"
                            "scatter --dir bidirectional --way kernel,bulk --piece 64K",
                            "scatter --dir h2d --way batch --piece 8K,24K --size 16M",
                            "scatter --dir d2h --way batch --piece 16K",
+                           "storage --cache cold --way direct --threads 4 --slot-memory all --size 64M",
+                           "storage --cache cold --way threads --threads 4 --size 64M",
+                           "storage --cache warm --way threads,mmap --threads 1 --size 64M",
+                           "storage --dir save --way direct --threads 4 --slot-memory all --size 64M",
+                           "storage --dir save --way threads --threads 1 --size 64M",
                            "latency --op launch",
                            "latency --op wait --method stream --schedule spin"};
 
@@ -73,6 +78,9 @@ sim::Profile another() {
   p.bulk_turn = 0.9e-6;
   p.list_read = 0.4e-6;
   p.kernels_duplex_rate = 0.6;
+  p.disk_read_rate = 4e9, p.disk_read_rate_scattered = 3e9, p.disk_read_rate_cached = 2e9;
+  p.disk_write_rate = 3e9, p.disk_write_rate_scattered = 1e9, p.disk_write_rate_cached = 2e9;
+  p.file_copy_rate = 5e9, p.file_write_rate = 3e9, p.fault_rate = 30e9;
   return p;
 }
 
@@ -142,6 +150,15 @@ TEST(CalibrateOnSim, FindsTheProfileAgain) {
                                Tolerance{"bulk_turn", 0.02},
                                Tolerance{"list_read", 0.02},
                                Tolerance{"kernels_duplex_rate", 0.02},
+                               Tolerance{"disk_read_rate", 0.02},
+                               Tolerance{"disk_read_rate_scattered", 0.02},
+                               Tolerance{"disk_read_rate_cached", 0.02},
+                               Tolerance{"disk_write_rate", 0.02},
+                               Tolerance{"disk_write_rate_scattered", 0.02},
+                               Tolerance{"disk_write_rate_cached", 0.02},
+                               Tolerance{"file_copy_rate", 0.02},
+                               Tolerance{"file_write_rate", 0.05},
+                               Tolerance{"fault_rate", 0.05},
                                Tolerance{"fma_rate", 0.01},
                                Tolerance{"kernel_traffic_rate", 0.01}};
   int number = 0;

@@ -88,7 +88,7 @@ TEST_F(StorageTest, ASavedFileIsOnTheDiskOnlyAfterTheSync) {
     EXPECT_LE(metric(r, "bandwidth"), 1e-9 * p.disk_write_rate) << r.config.key();
     EXPECT_LE(metric(r, "of_limit"), 1) << r.config.key();
     EXPECT_EQ(r.label("bottleneck"), contiguous ? "disk" : "its writes") << r.config.key();
-    const double copied = p.disk_write_rate / (p.disk_write_rate + p.file_write_rate);
+    const double copied = p.disk_write_rate_cached / (p.disk_write_rate_cached + p.file_write_rate);
     EXPECT_NEAR(metric(r, "written_after") / median(r, "storage"), direct ? 1 : copied, 0.02) << r.config.key();
   }
 }

@@ -118,7 +118,7 @@ TEST_F(SoakFileTest, HasItsIntervalsOneByOneWithoutWhatIsStillBeingWritten) {
 
 TEST_F(SoakFileTest, IsDrawnALoadEachWithDropsMarked) {
   SoakInterval last = interval(600);
-  last.so_far.drops = {{.gpu = 0, .load = SoakLoad::h2d, .from = 120, .to = 180, .lowest = 20e9}};
+  last.so_far.drops = {{.gpu = 0, .load = SoakLoad::h2d, .from = 120, .to = 180, .lowest = 20e9, .at = {}}};
   std::vector<RateSample> rates;
   for (int i = 1; i <= 1000; ++i) {
     for (const SoakLoad load : {SoakLoad::h2d, SoakLoad::kernel})

@@ -78,14 +78,15 @@ struct Profile {
   double unregister_rate = 82e9;
 
   // Files. The figures are those of a virtual machine's disk and of its page cache.
-  double disk_read_rate = 1.95e9;            ///< of direct reads into huge pages
-  double disk_read_rate_scattered = 1.17e9;  ///< of direct reads into other memory
-  double disk_read_rate_cached = 1.6e9;      ///< of reads into the page cache
-  double disk_write_rate = 2.7e9;            ///< from huge pages and from the page cache
-  double disk_write_rate_scattered = 2.05e9;
+  double disk_read_rate = 2e9;                ///< of direct reads into huge pages
+  double disk_read_rate_scattered = 1.15e9;   ///< of direct reads into other memory
+  double disk_read_rate_cached = 1.65e9;      ///< of reads into the page cache
+  double disk_write_rate = 2.9e9;             ///< of direct writes from huge pages
+  double disk_write_rate_scattered = 2.15e9;  ///< of direct writes from other memory
+  double disk_write_rate_cached = 2.5e9;      ///< of what fdatasync() writes out of the page cache
   double disk_latency = 40e-6;     ///< time of a request in addition to its payload; the disk serves others meanwhile
-  double file_copy_rate = 6.7e9;   ///< rate of read() of cached data by one host thread, at most host_copy_rate
-  double file_write_rate = 4.4e9;  ///< rate of write() to the page cache; those to one file take turns
+  double file_copy_rate = 7e9;     ///< rate of read() of cached data by one host thread, at most host_copy_rate
+  double file_write_rate = 4.6e9;  ///< rate of write() to the page cache; those to one file take turns
   double fault_rate = 15e9;        ///< bytes of a mapping, in cached pages, that page faults map per second
   double populate_rate = 40e9;     ///< bytes of a mapping, in cached pages, that one call maps per second
 

@@ -107,6 +107,7 @@ constexpr std::array kFields{
     of<&Profile::disk_read_rate_cached>("disk_read_rate_cached", kRate),
     of<&Profile::disk_write_rate>("disk_write_rate", kRate),
     of<&Profile::disk_write_rate_scattered>("disk_write_rate_scattered", kRate),
+    of<&Profile::disk_write_rate_cached>("disk_write_rate_cached", kRate),
     of<&Profile::disk_latency>("disk_latency", kSeconds),
     of<&Profile::file_copy_rate>("file_copy_rate", kRate, kHostMemory),
     of<&Profile::file_write_rate>("file_write_rate", kRate, kHostMemory),

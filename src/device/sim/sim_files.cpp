@@ -33,7 +33,7 @@ class SimFiles::Disk {
   void write(std::span<const std::byte> from) {
     write(from.size(), contiguous(from.data()) ? profile.disk_write_rate : profile.disk_write_rate_scattered);
   }
-  void write(std::uint64_t bytes) { write(bytes, profile.disk_write_rate); }
+  void write_out(std::uint64_t bytes) { write(bytes, profile.disk_write_rate_cached); }
   void wait_until(double moment) {
     const double now = host.now();
     if (moment > now) host.sleep(moment - now);
@@ -137,7 +137,7 @@ class Stored {
     set(dirty_, offset, from.size());
   }
   void sync() {
-    disk_.write(bytes_of(dirty_));
+    disk_.write_out(bytes_of(dirty_));
     std::fill(dirty_.begin(), dirty_.end(), false);
   }
   void make_cold() {
