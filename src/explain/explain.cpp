@@ -120,6 +120,7 @@ void add_gains(ProcessExplanation& analysis, const AnalysisInput& input, const O
     const Chosen chosen = chosen_fixes(program, window_summary.reference(), all, options.fixed);
     for (const FindingKind kind : options.fixed) analysis.fixed.emplace_back(to_text(kind));
     analysis.seconds_fixed = chosen.seconds;
+    analysis.seconds_fixed_least = chosen.least;
     analysis.fixed_at_most = chosen.at_most;
     for (const FindingKind kind : chosen.missing) analysis.fixes_missing.emplace_back(to_text(kind));
   }

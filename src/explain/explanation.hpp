@@ -94,6 +94,10 @@ struct Finding {
   /// Nothing if gains are unavailable.
   std::optional<double> seconds_after{};
   std::optional<double> seconds_after_all{};
+  /// Like `seconds_after`, if the program's own work that recurs before each call that the fix removes goes with it
+  /// (wrappers, an iteration of a loop). Nothing if that changes the time by less than 2 %.
+  std::optional<double> seconds_after_least{};
+  double work_around = 0;                   ///< seconds of that work, summed over the calls
   std::vector<Alternative> alternatives{};  ///< fastest first
   double share = 0;  ///< the larger gain of this fix, alone or after the earlier fixes, as a share of the wall time
 };
@@ -187,8 +191,9 @@ struct ProcessExplanation {
   /// Seconds of the window with only the findings of the requested kinds (`fixed`) fixed. Nothing if no such finding
   /// exists, or if gains are unavailable.
   std::optional<double> seconds_fixed{};
-  std::vector<std::string> fixed{};  ///< kinds of findings that the user asked to fix (Options::fixed)
-  bool fixed_at_most = false;        ///< the gain of the fixes is an upper bound, so `seconds_fixed` is a lower bound
+  std::optional<double> seconds_fixed_least{};  ///< like Finding::seconds_after_least
+  std::vector<std::string> fixed{};             ///< kinds of findings that the user asked to fix (Options::fixed)
+  bool fixed_at_most = false;  ///< the gain of the fixes is an upper bound, so `seconds_fixed` is a lower bound
   std::vector<std::string> fixes_missing{};  ///< the kinds in `fixed` without a finding
   std::vector<CopyPoint> cloud{};
   Timeline timeline{};

@@ -14,6 +14,7 @@
 #include "core/error.hpp"
 #include "core/units.hpp"
 #include "explain/replay.hpp"
+#include "measure/statistics.hpp"
 
 namespace xferbench::explain {
 
@@ -148,6 +149,35 @@ FixTrial tried(const Program& program, const Candidate& candidate, double before
   return all;
 }
 
+/// What becomes of a fixed program if own work goes with the calls that the fixes removed.
+struct LessWork {
+  double seconds = 0;  ///< duration
+  double work = 0;     ///< seconds of the work that goes
+};
+
+/// Removes from a fixed program the own work that recurs before its removed calls. That is at most the median before
+/// calls of the same name on the same thread: what takes longer has another reason. Nothing if this gains too little.
+std::optional<LessWork> without_recurring_work(Program fixed, double seconds, double scale) {
+  std::map<std::pair<std::uint32_t, Index>, std::vector<double>> gaps;
+  for (const HostCall& call : fixed.calls) {
+    if (call.removed) gaps[{call.thread, call.name}].push_back(call.gap);
+  }
+  std::map<std::pair<std::uint32_t, Index>, double> recurring;
+  for (auto& [key, all] : gaps) recurring[key] = std::max(0., statistics::median(all));
+  LessWork less;
+  for (HostCall& call : fixed.calls) {
+    if (!call.removed) continue;
+    const double goes = std::min(std::max(0., call.gap), recurring[{call.thread, call.name}]);
+    call.gap -= goes;
+    less.work += goes * scale;
+  }
+  constexpr double kWorthAWord = 0.02;
+  if (less.work < kWorthAWord * seconds) return std::nullopt;
+  less.seconds = std::max(replay(fixed).seconds * scale, busiest(fixed));
+  if (less.seconds > (1 - kWorthAWord) * seconds) return std::nullopt;
+  return less;
+}
+
 /// Returns the fixes of the candidate that have a name, except the reported one.
 std::vector<Alternative> alternatives_of(const Candidate& candidate, const FixTrial& alone, std::size_t reported,
                                          double scale) {
@@ -162,11 +192,50 @@ std::vector<Alternative> alternatives_of(const Candidate& candidate, const FixTr
   return others;
 }
 
+/// Ranks fixes by the work that they take, from a changed call to another structure of the program.
+int effort(FindingKind kind) {
+  switch (kind) {
+    case FindingKind::needless_wait:
+    case FindingKind::pageable:
+    case FindingKind::blocking_copy:
+    case FindingKind::default_stream: return 0;
+    case FindingKind::setup:
+    case FindingKind::slow_copies:
+    case FindingKind::managed: return 1;
+    case FindingKind::small_copies:
+    case FindingKind::result_wait: return 2;
+    case FindingKind::launch_bound:
+    case FindingKind::no_overlap: return 3;
+  }
+  return 3;
+}
+
+/// Returns the candidates' order: the largest gain first, and of those that gain alike the one that takes the least
+/// work.
+std::vector<std::size_t> best_order(const std::vector<Candidate>& candidates, const std::vector<FixTrial>& alone,
+                                    double unchanged) {
+  constexpr double kAlike = 0.9;
+  std::vector<std::size_t> order(candidates.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto gain = [&](std::size_t i) { return unchanged - alone[i].seconds(); };
+  std::ranges::stable_sort(order, std::ranges::greater(), gain);
+  for (auto first = order.begin(); first != order.end();) {
+    const auto rest = std::find_if(first, order.end(), [&](std::size_t i) { return gain(i) < kAlike * gain(*first); });
+    const auto end = rest == first ? first + 1 : rest;
+    std::stable_sort(first, end, [&](std::size_t a, std::size_t b) {
+      return effort(candidates[a].finding.kind) < effort(candidates[b].finding.kind);
+    });
+    first = end;
+  }
+  return order;
+}
+
 /// Applies fixes one after the other, each to the program with all earlier fixes.
 class Sequence {
  public:
-  Sequence(Program program, double unchanged, double reference)
-      : program_(std::move(program)),
+  Sequence(const Program& program, double unchanged, double reference)
+      : original_(program),
+        program_(program),
         unchanged_(unchanged),
         seconds_(unchanged),
         scale_(reference / unchanged),
@@ -191,12 +260,23 @@ class Sequence {
     finding.assumption = candidate.fixes[fix].assumption;
     finding.seconds_after = after * scale_;
     finding.seconds_after_all = seconds_ * scale_;
+    add_range(candidate.fixes[fix], finding);
     finding.alternatives = alternatives_of(candidate, alone, fix, scale_);
     finding.share = std::max(unchanged_ - after, gain_here) * scale_ / reference_;
     if (gains.findings.size() > 1) gains.together.push_back(seconds_ * scale_);
   }
 
  private:
+  void add_range(const Fix& fix, Finding& finding) const {
+    Program fixed = original_;
+    fix.apply(fixed);
+    const auto less = without_recurring_work(std::move(fixed), *finding.seconds_after, scale_);
+    if (!less) return;
+    finding.seconds_after_least = less->seconds;
+    finding.work_around = less->work;
+  }
+
+  const Program& original_;
   Program program_;
   double unchanged_;
   double seconds_;
@@ -237,12 +317,10 @@ Gains gains_of(const Program& program, double reference, const std::vector<Candi
   for (const Candidate& candidate : candidates) {
     alone.push_back(tried(program, candidate, unchanged, reference / unchanged));
   }
-  std::vector<std::size_t> order(candidates.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, {}, [&alone](std::size_t i) { return alone[i].seconds(); });
   Gains gains;
   Sequence sequence(program, unchanged, reference);
-  for (const std::size_t i : order) sequence.try_next(candidates[i], alone[i], least_share, gains);
+  for (const std::size_t i : best_order(candidates, alone, unchanged))
+    sequence.try_next(candidates[i], alone[i], least_share, gains);
   return gains;
 }
 
@@ -263,6 +341,8 @@ Chosen chosen_fixes(const Program& program, double reference, const std::vector<
     before = all.seconds();
     chosen.seconds = before * scale;
   }
+  if (!chosen.seconds) return chosen;
+  if (const auto less = without_recurring_work(fixed, *chosen.seconds, scale)) chosen.least = less->seconds;
   return chosen;
 }
 

@@ -51,8 +51,7 @@ void add_findings(const ProcessExplanation& process, bool whole_stacks, Document
   list.margin = 0;
   for (std::size_t i = 0; i < process.findings.size(); ++i) list.items.push_back(item_of(process, i, whole_stacks));
   if (!list.items.empty()) document.add(std::move(list), true);
-  for (const std::string& text :
-       {explain_text::combined_gain_text(process), explain_text::chosen_fixes_text(process)}) {
+  for (const std::string& text : {explain_text::plan_text(process), explain_text::chosen_fixes_text(process)}) {
     if (!text.empty()) document.add(Sentence{.text = text, .tone = Tone::bold}, true);
   }
   const std::string rest = explain_text::minor_findings_text(process);

@@ -31,16 +31,6 @@ std::string counted(std::size_t count, std::string_view one, std::string_view se
   return fmt::format("{} {}", count, count == 1 ? one : several);
 }
 
-/// Returns "one", "two" and so on; digits from ten on.
-std::string number_word(std::size_t number) {
-  constexpr std::array<std::string_view, 10> kWords{"no",   "one", "two",   "three", "four",
-                                                    "five", "six", "seven", "eight", "nine"};
-  return number < kWords.size() ? std::string(kWords[number]) : fmt::format("{}", number);
-}
-
-/// Returns "both" for 2, "all three" for 3 and so on.
-std::string of_all(std::size_t number) { return number == 2 ? "both" : fmt::format("all {}", number_word(number)); }
-
 /// Returns a number with three significant digits, without an exponent.
 std::string three_digits(double value) {
   if (!(value > 0)) return "0";
@@ -78,9 +68,25 @@ std::string change_text(double before, double after) {
 
 std::string share_text(double share) { return format_percent(share, share > 0 && share < 0.0095 ? 1 : 0); }
 
-std::string speedup_text(double before, double after, bool at_most) {
+namespace {
+
+std::string ratio_text(double before, double after) {
   const double ratio = after > 0 ? before / after : 1;
-  return fmt::format("{} {:.{}f} times as fast", at_most ? "at most" : "about", ratio, ratio < 1.195 ? 2 : 1);
+  return fmt::format("{:.{}f}", ratio, ratio < 1.195 ? 2 : 1);
+}
+
+}  // namespace
+
+std::string speedup_text(double before, double after, bool at_most) {
+  return fmt::format("{} {} times as fast", at_most ? "at most" : "about", ratio_text(before, after));
+}
+
+std::string speedup_text(double before, const Finding& finding) {
+  if (!finding.seconds_after_least) return speedup_text(before, *finding.seconds_after, finding.at_most);
+  const bool one = finding.count == 1;
+  return fmt::format("{} to {} times as fast, the more the more of the {} of own work around {} goes with {}",
+                     ratio_text(before, *finding.seconds_after), ratio_text(before, *finding.seconds_after_least),
+                     time_text(finding.work_around), one ? "this call" : "these calls", one ? "it" : "them");
 }
 
 // --- Shares ---------------------------------------------------------------------------------------------------------
@@ -192,13 +198,6 @@ double share_of(const ProcessExplanation& process, double seconds) {
   return whole > 0 ? seconds / whole : 0;
 }
 
-std::string all_together(const ProcessExplanation& process) {
-  if (process.together.empty()) return {};
-  const bool at_most = std::ranges::any_of(process.findings, &Finding::at_most);
-  return fmt::format("; with {} fixed: {}", of_all(process.together.size() + 1),
-                     speedup_text(process.window_summary.reference(), process.together.back(), at_most));
-}
-
 /// Returns what takes most of the time, for a process in which nothing can be fixed.
 std::string mostly(const ProcessExplanation& process) {
   explain::Shares unprofiled = process.shares;
@@ -225,7 +224,7 @@ std::string answer(const ProcessExplanation& process) {
   const Finding& first = process.findings.front();
   text += "; " + fix_sentence(first);
   if (!first.seconds_after) return text + " may help";
-  return text + ": " + speedup_text(reference, *first.seconds_after, first.at_most) + all_together(process);
+  return text + ": " + speedup_text(reference, first);
 }
 
 std::string answer(const Explanation& explanation) {
@@ -415,7 +414,7 @@ std::string gain_text(const ProcessExplanation& process, std::size_t at) {
   const double reference = process.window_summary.reference();
   std::string text = change_text(reference, *finding.seconds_after);
   if (reference - *finding.seconds_after >= process.least_share * reference || at == 0 || !finding.seconds_after_all) {
-    return text + ", " + speedup_text(reference, *finding.seconds_after, finding.at_most);
+    return text + ", " + speedup_text(reference, finding);
   }
   const double before = process.findings[at - 1].seconds_after_all.value_or(reference);
   return text + fmt::format(" alone, but {} after the fixes above: {}", change_text(before, *finding.seconds_after_all),
@@ -477,20 +476,21 @@ std::string stack_text(const explain::Place& place, std::size_t most) {
   return text;
 }
 
-std::string combined_gain_text(const ProcessExplanation& process) {
-  constexpr std::size_t kNamed = 2;  // maximum number of combinations of findings to name, besides all together
+std::string plan_text(const ProcessExplanation& process) {
+  constexpr double kWorthAStep = 0.001;
   const double reference = process.window_summary.reference();
-  std::vector<std::string> parts;
-  for (std::size_t i = 0; i < process.together.size(); ++i) {
-    const bool last = i + 1 == process.together.size();
-    if (i >= kNamed && !last) continue;
-    const std::string which = last ? of_all(i + 2) : fmt::format("the first {}", number_word(i + 2));
-    parts.push_back(fmt::format("{} {}", which, change_text(reference, process.together[i])));
+  double before = reference;
+  std::vector<std::string> steps;
+  for (const Finding& finding : process.findings) {
+    const double after = finding.seconds_after_all.value_or(before);
+    if (after > (1 - kWorthAStep) * before) continue;
+    steps.push_back(fmt::format("{} {}", to_text(finding.kind), time_text(after)));
+    before = after;
   }
-  if (parts.empty()) return {};
-  const bool at_most = std::ranges::any_of(process.findings, &Finding::at_most);
-  return fmt::format("Fixed together: {}, {}", fmt::join(parts, "; "),
-                     speedup_text(reference, process.together.back(), at_most));
+  if (steps.size() < 2) return {};
+  const bool at_best = std::ranges::any_of(process.findings, &Finding::at_most);
+  return fmt::format("One after the other{}: now {}; {}", at_best ? ", at best" : "", time_text(reference),
+                     fmt::join(steps, ", "));
 }
 
 std::string chosen_fixes_text(const ProcessExplanation& process) {
@@ -500,9 +500,13 @@ std::string chosen_fixes_text(const ProcessExplanation& process) {
   });
   std::string text;
   if (process.seconds_fixed) {
-    text = fmt::format("With {} fixed: {}, {}", fmt::join(found, ", "),
-                       change_text(process.window_summary.reference(), *process.seconds_fixed),
-                       speedup_text(process.window_summary.reference(), *process.seconds_fixed, process.fixed_at_most));
+    const double reference = process.window_summary.reference();
+    text = fmt::format("With {} fixed: {}, {}", fmt::join(found, ", "), change_text(reference, *process.seconds_fixed),
+                       speedup_text(reference, *process.seconds_fixed, process.fixed_at_most));
+    if (process.seconds_fixed_least) {
+      text += fmt::format("; {}, if the own work around removed calls goes with them",
+                          change_text(reference, *process.seconds_fixed_least));
+    }
   }
   if (process.fixes_missing.empty()) return text;
   return text + fmt::format("{}no finding of kind {}", text.empty() ? "Chosen fixes: " : "; there is ",

@@ -23,6 +23,8 @@ std::string change_text(double before, double after);
 std::string share_text(double share);
 /// Returns for example "about 1.7 times as fast" or "at most 1.07 times as fast".
 std::string speedup_text(double before, double after, bool at_most);
+/// The same for a finding whose gain is known. Where it is a range, it says what the ends assume.
+std::string speedup_text(double before, const explain::Finding& finding);
 
 /// A share of the wall time (explain::Shares): its name in JSON files, and its name in reports.
 struct ShareKind {
@@ -83,9 +85,9 @@ std::string alternatives_text(const explain::ProcessExplanation& process, const 
 std::string place_text(const explain::Place& place);
 /// Returns for example "main (train.cpp:12) < load < 2 more": up to `most` frames, the innermost first.
 std::string stack_text(const explain::Place& place, std::size_t most);
-/// Returns for example "Fixed together: the first two 53.0 -> 26.0 ms; all three 53.0 -> 23.0 ms, about 2.3 times as
-/// fast"; empty for a single finding.
-std::string combined_gain_text(const explain::ProcessExplanation& process);
+/// Returns for example "One after the other, at best: now 53.0 ms; pageable 31.2 ms, no-overlap 19.1 ms": the time
+/// after each fix in the order of the findings. Empty if fewer than two gain something.
+std::string plan_text(const explain::ProcessExplanation& process);
 /// Returns the time with only the requested kinds of findings fixed; empty if none were requested.
 std::string chosen_fixes_text(const explain::ProcessExplanation& process);
 /// Returns how many findings were left out as too small and, if nothing was found, where the time goes; may be empty.

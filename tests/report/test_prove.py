@@ -18,11 +18,12 @@ cp "$2.json" "$file"
 """
 
 
-def explanation(seconds, *findings, mended=None, replayed=None, withheld=""):
+def explanation(seconds, *findings, mended=None, least=None, replayed=None, withheld=""):
     found = [{"kind": kind, "seconds_after": after} for kind, after in findings]
     stretch = {"seconds": seconds, "replayed": replayed or seconds}
     process = {"stretch": stretch, "findings": found, "withheld": withheld}
-    return {"processes": [process | ({"seconds_mended": mended} if mended else {})]}
+    ends = {"seconds_mended": mended, "seconds_mended_least": least}
+    return {"processes": [process | {name: end for name, end in ends.items() if end}]}
 
 
 class Prove(support.Folder):
@@ -60,6 +61,13 @@ class Prove(support.Folder):
         cells = self.cells(outcome, "pageable")
         self.assertEqual((cells["ratio"], cells["error"], cells["first finding"]), ("4.00", "+4.0 %", "pageable"))
         self.assertEqual((cells["replay"], cells["watching"], cells["left in mended"]), ("-1.0 %", "1.0 %", "0.0 %"))
+
+    def test_the_truth_may_lie_anywhere_in_the_range(self):
+        for truth, error in ((25, "+0.0 %"), (16, "**+25.0 %**"), (40, "**-25.0 %**")):
+            self.example("pageable-slow", 100, explanation(0.1, ("pageable", 0.03), mended=0.03, least=0.02))
+            self.example("pageable-mended", truth, explanation(truth / 1000))
+            cells = self.cells(self.prove("--only", "pageable")[0], "pageable")
+            self.assertEqual((cells["predicted, ms"], cells["error"]), ("20.00 to 30.00", error))
 
     def test_what_is_not_as_promised_stands_out(self):
         self.example("pageable-slow", 100, explanation(0.11, ("other", 0.03), mended=0.03, replayed=0.1))

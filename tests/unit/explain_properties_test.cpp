@@ -195,6 +195,60 @@ TEST(ExplainProperties, GatheringDoesNotTakeAwayWhatTheProgramComputesBetweenCop
   EXPECT_NEAR(*small->seconds_after, truth, 0.1 * truth);
 }
 
+TEST(ExplainProperties, AGainIsARangeWhereWorkRecursAroundCallsThatGo) {
+  constexpr int kCopies = 1000;
+  constexpr double kWrapper = 5e-6;
+  constexpr double kOnce = 2e-3;  // takes place between some copies, and does not go with them
+  const auto write = [](bool gathered, bool wrapped) {
+    return [=](SyntheticRecording& m) {
+      const std::uint32_t s = m.stream(StreamFlag::non_blocking);
+      for (int i = 0; i < kCopies; ++i) {
+        if (wrapped) m.work(kWrapper);
+        if (i % 250 == 100) m.work(kOnce);
+        if (!gathered) m.copy(CopyKind::h2d, Memory::pinned, 4, s);
+      }
+      if (gathered) m.copy(CopyKind::h2d, Memory::pinned, 4 * kCopies, s);
+      m.kernel("work", 5e-6, s);
+      m.wait(s);
+    };
+  };
+  const auto seconds = [&](bool wrapped) { return explained(in_range(write(true, wrapped))).window_summary.seconds; };
+  const ProcessExplanation analysis = explained(in_range(write(false, true)), {FindingKind::small_copies});
+  const Finding* small = find(analysis, FindingKind::small_copies);
+  ASSERT_NE(small, nullptr);
+  EXPECT_NEAR(*small->seconds_after, seconds(true), 0.05 * seconds(true));
+  ASSERT_TRUE(small->seconds_after_least);
+  EXPECT_NEAR(*small->seconds_after_least, seconds(false), 0.05 * seconds(false));
+  EXPECT_NEAR(small->work_around, kCopies * kWrapper, 0.02 * kCopies * kWrapper);
+  ASSERT_TRUE(analysis.seconds_fixed_least);
+  EXPECT_NEAR(*analysis.seconds_fixed_least, seconds(false), 0.05 * seconds(false));
+  const Finding* bare = find(explained(in_range(write(false, false))), FindingKind::small_copies);
+  EXPECT_TRUE(bare == nullptr || !bare->seconds_after_least) << "nothing recurs";
+}
+
+TEST(ExplainProperties, OfFixesThatGainAlikeTheCheapestIsFirst) {
+  const Recording r = in_range([](SyntheticRecording& m) {
+    const std::uint32_t s = m.stream(StreamFlag::non_blocking);
+    for (const char* kernel : {"x", "y", "z"}) m.kernel(kernel, 10e-3, s);
+    m.wait(s);
+  });
+  const Program program = program_of(r, window_of(r, "steps"), SyntheticRecording::costs());
+  const auto candidate = [&](FindingKind kind, std::size_t operation, double gain) {
+    Candidate one;
+    one.finding.kind = kind;
+    one.fixes.push_back({"faster", "", [=](Program& p) { p.operations[operation].work -= gain; }});
+    return one;
+  };
+  const auto first = [&](double cheap, double dear) {
+    return gains_of(program, program.seconds,
+                    {candidate(FindingKind::no_overlap, 0, dear), candidate(FindingKind::pageable, 1, cheap)}, 0.001)
+        .findings.front()
+        .kind;
+  };
+  EXPECT_EQ(first(4.8e-3, 5e-3), FindingKind::pageable);
+  EXPECT_EQ(first(4e-3, 5e-3), FindingKind::no_overlap);
+}
+
 TEST(ExplainProperties, GatheringDoesNotTakeAwayOtherCallsBetweenCopies) {
   const auto write = [](bool gathered) {
     return [=](SyntheticRecording& m) {

@@ -182,6 +182,26 @@ TEST(ExplainReport, TimesHaveThreeDigits) {
   EXPECT_EQ(explain_text::share_text(0.004), "0.4 %");
 }
 
+TEST(ExplainReport, ARangeSaysWhatItsEndsAssume) {
+  Finding finding{
+      .count = 64, .at_most = true, .seconds_after = 38e-3, .seconds_after_least = 20e-3, .work_around = 18e-3};
+  EXPECT_EQ(explain_text::speedup_text(53e-3, finding),
+            "1.4 to 2.6 times as fast, the more the more of the 18.0 ms of own work around these calls goes with them");
+  finding.count = 1;
+  EXPECT_TRUE(explain_text::speedup_text(53e-3, finding).ends_with("around this call goes with it"));
+}
+
+TEST(ExplainReport, ThePlanHasTheTimeAfterEachFixThatGains) {
+  ProcessExplanation process = test::torch_loop().processes.front();
+  EXPECT_EQ(explain_text::plan_text(process),
+            "One after the other, at best: now 53.0 ms; pageable 31.2 ms, result-wait 23.0 ms, no-overlap 19.1 ms");
+  process.findings[1].seconds_after_all = 31.2e-3;
+  process.findings[2].at_most = false;
+  EXPECT_EQ(explain_text::plan_text(process), "One after the other: now 53.0 ms; pageable 31.2 ms, no-overlap 19.1 ms");
+  process.findings.resize(2);
+  EXPECT_EQ(explain_text::plan_text(process), "") << "one step is no plan";
+}
+
 TEST(ExplainReport, AFindingMayGainOnlyAfterThoseAboveIt) {
   ProcessExplanation process = test::torch_loop().processes.front();
   process.findings[1].seconds_after = process.window_summary.reference();

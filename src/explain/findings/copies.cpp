@@ -257,14 +257,14 @@ std::vector<Run> runs_of_small_copies(const Program& p) {
   return runs;
 }
 
-/// Merges a run of copies into its last one, which is returned, with the bytes of all. The program's own work and its
-/// other calls between these copies stay, since they may produce the data.
+/// Merges a run of copies into its last one, which is returned, with the bytes of all. The program's other calls
+/// between these copies stay, since they may produce the data.
 Operation& merge(Program& p, const Run& run) {
   Operation& whole = p.operations[run.back()];
   for (const Index i : run) {
     if (i == run.back()) break;
     Operation& o = p.operations[i];
-    make_asynchronous(p.calls[o.call], 0);
+    remove_call(p.calls[o.call]);
     whole.bytes += o.bytes;
     o.engine = Engine::none;
     o.work = o.delay = o.handover = 0;
@@ -298,31 +298,6 @@ void move_together(Program& p, const Run& run, PieceWay way, const Costs& costs)
   if (way != PieceWay::kernel) return;
   whole.engine = Engine::compute;
   whole.delay = std::max(whole.delay, costs.start);
-}
-
-/// Returns the seconds from the first to the last copy call of each run, in total, without the copy calls themselves.
-double time_between(const AnalysisInput& e, const std::vector<Run>& runs) {
-  double sum = 0;
-  for (const Run& run : runs) {
-    const Index first = e.program.operations[run.front()].call;
-    const Index last = e.program.operations[run.back()].call;
-    sum += e.replayed.call_begins[last] - e.replayed.call_begins[first];
-    for (const Index i : run) {
-      const Index call = e.program.operations[i].call;
-      if (call != last) sum -= e.replayed.call_ends[call] - e.replayed.call_begins[call];
-    }
-  }
-  return std::max(0., sum);
-}
-
-/// Returns, as the end of a sentence, that host work between the copies stays; empty if there is little.
-std::string staying_work(const AnalysisInput& e, const std::vector<Run>& runs) {
-  const double between = time_between(e, runs);
-  constexpr double kWorthAWord = 0.01;  // share of the window; less host work is not mentioned
-  if (between < kWorthAWord * e.replayed.seconds) return {};
-  return fmt::format(
-      "; the {} of host work between these copies is assumed to stay, although merging also removes work done per copy",
-      format_seconds(between));
 }
 
 Fix gathered(CopyKind kind, const std::vector<Run>& runs, const Costs& costs) {
@@ -380,8 +355,6 @@ std::vector<Fix> fixes_of_small(const AnalysisInput& e, CopyKind kind, const std
   offer(PieceWay::kernel);
   fixes.push_back(gathered(kind, runs, e.costs));
   offer(PieceWay::staged);
-  const std::string stays = staying_work(e, runs);
-  for (Fix& fix : fixes) fix.assumption += stays;
   return fixes;
 }
 

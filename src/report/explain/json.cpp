@@ -163,6 +163,11 @@ constexpr std::array kFindingFields{
     field<&Finding::seconds_after>("seconds_after", omit_empty, "Predicted time with only this finding fixed."),
     field<&Finding::seconds_after_all>("seconds_after_all", omit_empty,
                                        "Predicted time with this finding and all before it fixed."),
+    field<&Finding::seconds_after_least>(
+        "seconds_after_least", omit_empty,
+        "Predicted time with only this finding fixed, if the program's own work that recurs around each call that the "
+        "fix removes goes with it. Absent if that differs little from seconds_after."),
+    field<&Finding::work_around>("work_around", omit_empty, "Seconds of that work."),
     field<&Finding::alternatives, kListOf<Alternative, kAlternative>>("alternatives", omit_empty,
                                                                       "Other fixes, the fastest first."),
 };
@@ -218,6 +223,8 @@ constexpr std::array kProcessFields{
         "together", "Predicted times with the first two findings fixed, the first three, and so on."),
     field<&ProcessExplanation::seconds_fixed>("seconds_mended", omit_empty,
                                               "Predicted time with only the kinds of --fix fixed."),
+    field<&ProcessExplanation::seconds_fixed_least>("seconds_mended_least", omit_empty,
+                                                    "Like seconds_after_least, for these findings."),
     field<&ProcessExplanation::fixed>("mended", omit_empty, "Kinds of --fix."),
     field<&ProcessExplanation::fixed_at_most>("mended_at_most", omit_empty, "The gain of --fix is an upper bound."),
     field<&ProcessExplanation::fixes_missing>("mended_missing", omit_empty, "Kinds of --fix without a finding."),
