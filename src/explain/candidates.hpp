@@ -5,6 +5,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "explain/costs.hpp"
@@ -67,6 +68,8 @@ Candidate of_calls(const AnalysisInput& input, FindingKind kind, std::span<const
 /// Returns, for example, "64 copies of 4 MiB" or "96 copies of 4 KiB to 2 MiB".
 std::string copies_in_words(const Program& program, std::span<const Index> operations);
 std::uint64_t bytes_of(const Program& program, std::span<const Index> operations);
+/// Returns the verb's form for that many things: "reads" for 1, else "read".
+std::string verb(std::size_t count, std::string_view plural);
 
 /// Total duration of these calls in the replay, in seconds.
 double time_of_calls(const AnalysisInput& input, std::span<const Index> calls);

@@ -96,7 +96,23 @@ Activities* Activities::start(Recorder& recorder) {
 }
 
 std::string Activities::failure(CUptiResult result) const {
-  return "CUPTI says " + api_.text(result) + "; is the driver older than the CUDA Toolkit that provides CUPTI?";
+  const std::string said = "CUPTI says " + api_.text(result);
+  switch (result) {
+    case CUPTI_ERROR_INSUFFICIENT_PRIVILEGES:
+      return said +
+             ": the driver allows profiling to administrators only. Run as root (in a container with --cap-add "
+             "SYS_ADMIN), or have the module nvidia loaded with NVreg_RestrictProfilingToAdminUsers=0";
+    case CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES:
+      return said + ": profiling is off for this virtual GPU; its administrator enables it by enable_profiling=1";
+    case CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED:
+    case CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED:
+    case CUPTI_ERROR_CMP_DEVICE_NOT_SUPPORTED:
+    case CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED:
+    case CUPTI_ERROR_SLI_DEVICE_NOT_SUPPORTED:
+    case CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED:
+      return said + ": this kind of GPU cannot be profiled here; run the program on another one";
+    default: return said + "; is the driver older than the CUDA Toolkit that provides CUPTI?";
+  }
 }
 
 std::string Activities::turn_on() {

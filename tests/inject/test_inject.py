@@ -211,8 +211,16 @@ class Troubles(Lives):
         self.assertEqual(self.logged("cuptiActivityEnable"), [])
 
     def test_cupti_that_refuses(self):
-        self.assert_notes(self.live_once("seven", FAKE_CUPTI_REFUSES="1"), "CUPTI_ERROR_PRETENDED")
-        self.assertEqual(len(self.logged("cuptiUnsubscribe")), 1)
+        for error, reason in (
+            (14, "CUPTI_ERROR_PRETENDED; is the driver older"),
+            (35, "CUPTI_ERROR_PRETENDED: the driver allows profiling to administrators only"),
+            (43, "CUPTI_ERROR_PRETENDED: this kind of GPU cannot be profiled here"),
+        ):
+            with self.subTest(error):
+                for file in (self.log, *self.recordings_folder.iterdir()):
+                    file.unlink(missing_ok=True)
+                self.assert_notes(self.live_once("seven", FAKE_CUPTI_REFUSES=str(error)), reason)
+                self.assertEqual(len(self.logged("cuptiUnsubscribe")), 1)
 
     def test_a_full_disk(self):
         recording = self.live_once("fills_the_disk")

@@ -3,7 +3,7 @@
 //
 // FAKE_CUPTI_VERSION  the version that it reports
 // FAKE_CUPTI_BUSY     another tool has already subscribed
-// FAKE_CUPTI_REFUSES  nothing can be enabled
+// FAKE_CUPTI_REFUSES  nothing can be enabled; the value is the error's number
 // FAKE_CUPTI_RUNNING  the last kernel never ends
 // FAKE_CUPTI_STUCK    a forced flush never returns
 // FAKE_CUPTI_LOG      a file that gets a line per call: name of the function, process, numbers
@@ -345,7 +345,7 @@ CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc requ
 }
 CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
   log("cuptiActivityEnable", kind);
-  if (is_set("FAKE_CUPTI_REFUSES")) return CUPTI_ERROR_NOT_COMPATIBLE;
+  if (is_set("FAKE_CUPTI_REFUSES")) return static_cast<CUptiResult>(std::atoi(std::getenv("FAKE_CUPTI_REFUSES")));
   const std::lock_guard lock(state().mutex);
   state().kinds.insert(kind);
   return CUPTI_SUCCESS;

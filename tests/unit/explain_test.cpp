@@ -96,6 +96,22 @@ Write serial(int steps) {
   };
 }
 
+TEST(Explain, CountsAgreeWithVerbs) {
+  const auto what = [](int copies) {
+    const ProcessExplanation analysis = explained([copies](SyntheticRecording& m) {
+      const std::uint32_t s = m.stream(StreamFlag::non_blocking);
+      for (int i = 0; i < copies; ++i) m.copy(CopyKind::h2d, Memory::pageable, 16 * MiB, s, false);
+      m.wait(s);
+    });
+    const Finding* found = find(analysis, FindingKind::pageable);
+    return found == nullptr ? "" : found->what;
+  };
+  EXPECT_TRUE(what(1).starts_with("1 copy of 16 MiB to the GPU reads from pageable memory")) << what(1);
+  EXPECT_TRUE(what(1).ends_with("the host waits for it")) << what(1);
+  EXPECT_TRUE(what(2).starts_with("2 copies of 16 MiB to the GPU read from pageable memory")) << what(2);
+  EXPECT_EQ(verb(1, "reach") + verb(2, "reach"), "reachesreach");
+}
+
 TEST(Explain, SplitsAStepThatIsAlone) {
   const ProcessExplanation analysis = explained([](SyntheticRecording& m) {
     const std::uint32_t s = m.stream(StreamFlag::non_blocking);

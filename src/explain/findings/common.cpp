@@ -140,6 +140,11 @@ std::string copies_in_words(const Program& program, std::span<const Index> opera
   return fmt::format("{} {} of {}", operations.size(), operations.size() == 1 ? "copy" : "copies", sizes);
 }
 
+std::string verb(std::size_t count, std::string_view plural) {
+  const bool hisses = plural.ends_with("ch");  // reach
+  return fmt::format("{}{}", plural, count != 1 ? "" : hisses ? "es" : "s");
+}
+
 std::uint64_t bytes_of(const Program& program, std::span<const Index> operations) {
   std::uint64_t sum = 0;
   for (const Index i : operations) sum += program.operations[i].bytes;

@@ -176,9 +176,12 @@ Candidate pageable_candidate(const AnalysisInput& e, const std::vector<Index>& o
   Candidate candidate{finding_of(e, FindingKind::pageable, operations), {pinned_memory(e, operations)}};
   const CopyKind kind = e.program.operations[operations.front()].copy;
   candidate.finding.what =
-      fmt::format("{} {} {} pageable memory: {}{}", copies_in_words(e.program, operations), to_or_from(kind),
-                  kind == CopyKind::h2d ? "read from" : "write to", pace(e, operations, pinned),
-                  keep_the_host(e.program, operations) ? "; the host waits for them" : "");
+      fmt::format("{} {} {} {} pageable memory: {}", copies_in_words(e.program, operations), to_or_from(kind),
+                  verb(operations.size(), kind == CopyKind::h2d ? "read" : "write"),
+                  kind == CopyKind::h2d ? "from" : "to", pace(e, operations, pinned));
+  if (keep_the_host(e.program, operations)) {
+    candidate.finding.what += fmt::format("; the host waits for {}", operations.size() == 1 ? "it" : "them");
+  }
   return candidate;
 }
 
@@ -405,11 +408,11 @@ std::vector<Candidate> slow_copies(const AnalysisInput& e) {
     Candidate candidate{finding_of(e, FindingKind::slow_copies, operations), {}};
     const double can = time_by(e, operations, Memory::pinned).value_or(0);
     candidate.finding.at_most = true;
-    candidate.finding.what = fmt::format(
-        "{} {} reach {}; this machine reaches {}. Slow-down by copies in the other direction is not included",
-        copies_in_words(e.program, operations), to_or_from(group.first),
-        format_quantity(rate(candidate.finding.bytes, recorded_time_of(e.program, operations)), "GB/s"),
-        format_quantity(rate(candidate.finding.bytes, can), "GB/s"));
+    candidate.finding.what =
+        fmt::format("{} {} {} {}; this machine reaches {}. Slow-down by copies in the other direction is not included",
+                    copies_in_words(e.program, operations), to_or_from(group.first), verb(operations.size(), "reach"),
+                    format_quantity(rate(candidate.finding.bytes, recorded_time_of(e.program, operations)), "GB/s"),
+                    format_quantity(rate(candidate.finding.bytes, can), "GB/s"));
     candidate.fixes.push_back(
         {"Check the memory's NUMA node (another socket: numactl --membind), other programs on the link, and copies row "
          "by row (cudaMemcpy2D)",
@@ -436,8 +439,8 @@ std::vector<Candidate> blocking_copies(const AnalysisInput& e) {
   }
   if (operations.empty()) return {};
   Candidate candidate{finding_of(e, FindingKind::blocking_copy, operations), {}};
-  candidate.finding.what = fmt::format("{} to the GPU from pinned memory use blocking calls: the host waits for each",
-                                       copies_in_words(e.program, operations));
+  candidate.finding.what = fmt::format("{} to the GPU from pinned memory {} blocking calls: the host waits for each",
+                                       copies_in_words(e.program, operations), verb(operations.size(), "use"));
   candidate.fixes.push_back({"Use cudaMemcpyAsync on a stream, and wait once before the memory is overwritten",
                              "The host does not need to wait for these copies",
                              [operations, costs = e.costs](Program& p) {

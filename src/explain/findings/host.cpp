@@ -184,10 +184,11 @@ std::vector<Candidate> setup_in_window(const AnalysisInput& e) {
   Candidate candidate = of_calls(e, FindingKind::setup, calls);
   Finding& finding = candidate.finding;
   const auto is_named = [&](Index c) { return e.recording.name(e.program.calls[c].name) == finding.place.call; };
-  finding.what = fmt::format(
-      "{} that create or release resources ({} of them {}) take {} within the analyzed range, waits included",
-      counted(calls.size(), "call"), std::ranges::count_if(calls, is_named), finding.place.call,
-      format_seconds(time_of_calls(e, calls)));
+  finding.what =
+      fmt::format("{} that {} or {} resources ({} of them {}) {} {} within the analyzed range, waits included",
+                  counted(calls.size(), "call"), verb(calls.size(), "create"), verb(calls.size(), "release"),
+                  std::ranges::count_if(calls, is_named), finding.place.call, verb(calls.size(), "take"),
+                  format_seconds(time_of_calls(e, calls)));
   candidate.fixes.push_back({std::string(reuse_advice(e, calls)), "The resources can be reused", [calls](Program& p) {
                                for (const Index c : calls) remove_call(p.calls[c]);
                              }});

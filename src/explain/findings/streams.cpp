@@ -27,8 +27,8 @@ std::vector<Candidate> default_stream(const AnalysisInput& e) {
   if (operations.empty()) return {};
   Candidate candidate = of_operations(e, FindingKind::default_stream, operations);
   candidate.finding.what =
-      fmt::format("{} wait for another stream only because one of the two is the legacy default stream",
-                  counted(operations.size(), "operation"));
+      fmt::format("{} {} for another stream only because one of the two is the legacy default stream",
+                  counted(operations.size(), "operation"), verb(operations.size(), "wait"));
   candidate.fixes.push_back({"Use streams made with cudaStreamNonBlocking, or compile with --default-stream per-thread",
                              "The program does not rely on this order", [](Program& p) {
                                for (Operation& o : p.operations) std::erase_if(o.after, by_legacy);
