@@ -334,8 +334,10 @@ Comparison compare(std::span<const NamedReport> base, std::span<const NamedRepor
     return is_in(Results(c.results).first(base.size())) && is_in(Results(c.results).subspan(base.size()));
   };
   if (std::ranges::none_of(cases, on_both)) {
-    throw UsageError(fmt::format("{} and {} have no case in common: for example, {} is only in one of them",
-                                 base.front().name, new_side.front().name, cases.front().identity));
+    throw UsageError(
+        fmt::format("{} and {} have no case in common: for example, {} is only in one of them. 'xferbench "
+                    "compare --across FILES' shows them side by side",
+                    base.front().name, new_side.front().name, cases.front().identity));
   }
   Comparer comparer(comparison, base.size(), new_side.size());
   for (const SameCase& c : cases) {

@@ -198,8 +198,8 @@ int effort(FindingKind kind) {
     case FindingKind::needless_wait:
     case FindingKind::pageable:
     case FindingKind::blocking_copy:
-    case FindingKind::default_stream: return 0;
     case FindingKind::setup:
+    case FindingKind::default_stream: return 0;
     case FindingKind::slow_copies:
     case FindingKind::managed: return 1;
     case FindingKind::small_copies:

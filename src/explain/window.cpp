@@ -37,6 +37,18 @@ Time last_of(const Recording& r) {
   return last;
 }
 
+/// Returns what ended the recording, for an error message.
+std::string_view end_of(const Recording& r) {
+  if (!r.end) return "the process was killed, crashed or called _exit";
+  switch (r.end->reason) {
+    case recording::EndReason::exit: return "the program ended";
+    case recording::EndReason::max_records: return "the recording stopped (--max-records)";
+    case recording::EndReason::window: return "the recording stopped (--from, --for)";
+    case recording::EndReason::write_failed: return "the recording could no longer be written";
+  }
+  return {};
+}
+
 /// Returns text for an error message: the names of the ranges in the recording.
 std::string ranges_of(const Recording& r) {
   std::set<std::string_view> names;
@@ -67,7 +79,7 @@ Window window_of(const Recording& r, const std::optional<std::string>& range) {
   }
   if (r.torn) window.end = std::min(window.end, last_of_cuda(r));  // an incomplete recording lacks later CUDA records
   if (window.times > 0 && window.end > window.begin) return window;
-  throw InputError(fmt::format("{}: no NVTX range '{}' ended in this recording; {}", r.file, *range, ranges_of(r)));
+  throw InputError(fmt::format("{}: no NVTX range '{}' ended before {}; {}", r.file, *range, end_of(r), ranges_of(r)));
 }
 
 }  // namespace xferbench::explain

@@ -163,10 +163,23 @@ TEST(Explain, FindingsBelowTheNoiseAreLeftOut) {
   EXPECT_GT(analysis.small_findings, 0U);
 }
 
-TEST(Explain, ARangeThatIsNotThereIsRefused) {
-  EXPECT_THROW(
-      explain(in_range(steps_that_wait(true)), SyntheticRecording::costs(), {}, std::nullopt, {.range = "stairs"}),
-      InputError);
+TEST(Explain, ARangeThatHasNotEndedIsRefusedWithTheReason) {
+  Recording r = in_range(steps_that_wait(true));
+  const auto refusal = [&r]() -> std::string {
+    try {
+      explain(r, SyntheticRecording::costs(), {}, std::nullopt, {.range = "stairs"});
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "none";
+  };
+  const auto says = [&](std::string_view text) { return refusal().find(text) != std::string::npos; };
+  EXPECT_TRUE(says("no NVTX range 'stairs' ended before the program ended; ranges in the recording: steps"))
+      << refusal();
+  r.end->reason = recording::EndReason::max_records;
+  EXPECT_TRUE(says("ended before the recording stopped (--max-records)")) << refusal();
+  r.end.reset();
+  EXPECT_TRUE(says("ended before the process was killed, crashed or called _exit")) << refusal();
 }
 
 TEST(Explain, WholeProgramsHaveTheirStartAndEnd) {
