@@ -77,10 +77,6 @@ double time_of_calls(const AnalysisInput& input, std::span<const Index> calls);
 /// Removes the waits of a call, and limits its duration to `own` seconds.
 void make_asynchronous(HostCall& call, double own);
 
-/// Makes a call that a fixed program does not contain wait for nothing and take no time. The program's own work before
-/// it stays.
-void remove_call(HostCall& call);
-
 /// Returns the index of the last call that waits for an operation; kNone if no call waits. All results are complete
 /// when this call returns.
 Index last_wait(const Program& program);

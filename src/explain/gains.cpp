@@ -149,24 +149,24 @@ FixTrial tried(const Program& program, const Candidate& candidate, double before
   return all;
 }
 
-/// What becomes of a fixed program if own work goes with the calls that the fixes removed.
+/// What becomes of a fixed program if own work goes with the copies that the fixes merged.
 struct LessWork {
   double seconds = 0;  ///< duration
   double work = 0;     ///< seconds of the work that goes
 };
 
-/// Removes from a fixed program the own work that recurs before its removed calls. That is at most the median before
+/// Removes from a fixed program the own work that recurs before its merged copies. That is at most the median before
 /// calls of the same name on the same thread: what takes longer has another reason. Nothing if this gains too little.
 std::optional<LessWork> without_recurring_work(Program fixed, double seconds, double scale) {
   std::map<std::pair<std::uint32_t, Index>, std::vector<double>> gaps;
   for (const HostCall& call : fixed.calls) {
-    if (call.removed) gaps[{call.thread, call.name}].push_back(call.gap);
+    if (call.merged) gaps[{call.thread, call.name}].push_back(call.gap);
   }
   std::map<std::pair<std::uint32_t, Index>, double> recurring;
   for (auto& [key, all] : gaps) recurring[key] = std::max(0., statistics::median(all));
   LessWork less;
   for (HostCall& call : fixed.calls) {
-    if (!call.removed) continue;
+    if (!call.merged) continue;
     const double goes = std::min(std::max(0., call.gap), recurring[{call.thread, call.name}]);
     call.gap -= goes;
     less.work += goes * scale;

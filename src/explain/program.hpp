@@ -78,7 +78,7 @@ struct HostCall {
   std::uint32_t stack = 0;
   CudaCallKind kind = CudaCallKind::none;
   bool asynchronous = false;
-  bool removed = false;             ///< a fix does without this call; its gap stays, unless it goes with the call
+  bool merged = false;  ///< a fix merges this copy with a later one; its gap stays, unless it goes with the call
   std::vector<Index> operations{};  ///< indices of the operations that it enqueues, in order
   std::vector<Index> waits_for{};   ///< indices of the operations that it waits for
 };

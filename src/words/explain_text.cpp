@@ -83,10 +83,10 @@ std::string speedup_text(double before, double after, bool at_most) {
 
 std::string speedup_text(double before, const Finding& finding) {
   if (!finding.seconds_after_least) return speedup_text(before, *finding.seconds_after, finding.at_most);
-  const bool one = finding.count == 1;
-  return fmt::format("{} to {} times as fast, the more the more of the {} of own work around {} goes with {}",
-                     ratio_text(before, *finding.seconds_after), ratio_text(before, *finding.seconds_after_least),
-                     time_text(finding.work_around), one ? "this call" : "these calls", one ? "it" : "them");
+  return fmt::format(
+      "{} to {} times as fast, the more the more of the {} of own work around these copies goes with them",
+      ratio_text(before, *finding.seconds_after), ratio_text(before, *finding.seconds_after_least),
+      time_text(finding.work_around));
 }
 
 // --- Shares ---------------------------------------------------------------------------------------------------------
@@ -504,7 +504,7 @@ std::string chosen_fixes_text(const ProcessExplanation& process) {
     text = fmt::format("With {} fixed: {}, {}", fmt::join(found, ", "), change_text(reference, *process.seconds_fixed),
                        speedup_text(reference, *process.seconds_fixed, process.fixed_at_most));
     if (process.seconds_fixed_least) {
-      text += fmt::format("; {}, if the own work around removed calls goes with them",
+      text += fmt::format("; {}, if the own work around merged copies goes with them",
                           change_text(reference, *process.seconds_fixed_least));
     }
   }

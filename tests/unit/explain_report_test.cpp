@@ -183,12 +183,11 @@ TEST(ExplainReport, TimesHaveThreeDigits) {
 }
 
 TEST(ExplainReport, ARangeSaysWhatItsEndsAssume) {
-  Finding finding{
+  const Finding finding{
       .count = 64, .at_most = true, .seconds_after = 38e-3, .seconds_after_least = 20e-3, .work_around = 18e-3};
-  EXPECT_EQ(explain_text::speedup_text(53e-3, finding),
-            "1.4 to 2.6 times as fast, the more the more of the 18.0 ms of own work around these calls goes with them");
-  finding.count = 1;
-  EXPECT_TRUE(explain_text::speedup_text(53e-3, finding).ends_with("around this call goes with it"));
+  EXPECT_EQ(
+      explain_text::speedup_text(53e-3, finding),
+      "1.4 to 2.6 times as fast, the more the more of the 18.0 ms of own work around these copies goes with them");
 }
 
 TEST(ExplainReport, ThePlanHasTheTimeAfterEachFixThatGains) {

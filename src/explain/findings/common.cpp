@@ -163,11 +163,6 @@ void make_asynchronous(HostCall& call, double own) {
   call.asynchronous = true;
 }
 
-void remove_call(HostCall& call) {
-  make_asynchronous(call, 0);
-  call.removed = true;
-}
-
 Index last_wait(const Program& program) {
   for (std::size_t i = program.calls.size(); i-- > 0;) {
     const HostCall& call = program.calls[i];

@@ -267,7 +267,8 @@ Operation& merge(Program& p, const Run& run) {
   for (const Index i : run) {
     if (i == run.back()) break;
     Operation& o = p.operations[i];
-    remove_call(p.calls[o.call]);
+    make_asynchronous(p.calls[o.call], 0);
+    p.calls[o.call].merged = true;
     whole.bytes += o.bytes;
     o.engine = Engine::none;
     o.work = o.delay = o.handover = 0;

@@ -190,7 +190,7 @@ std::vector<Candidate> setup_in_window(const AnalysisInput& e) {
                   std::ranges::count_if(calls, is_named), finding.place.call, verb(calls.size(), "take"),
                   format_seconds(time_of_calls(e, calls)));
   candidate.fixes.push_back({std::string(reuse_advice(e, calls)), "The resources can be reused", [calls](Program& p) {
-                               for (const Index c : calls) remove_call(p.calls[c]);
+                               for (const Index c : calls) make_asynchronous(p.calls[c], 0);
                              }});
   return {std::move(candidate)};
 }

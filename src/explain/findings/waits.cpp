@@ -128,8 +128,9 @@ Waits waits_in(const Program& p) {
   return waits;
 }
 
+/// Makes these calls wait for nothing and take no time.
 void remove_waits(Program& p, const std::vector<Index>& calls) {
-  for (const Index c : calls) remove_call(p.calls[c]);
+  for (const Index c : calls) make_asynchronous(p.calls[c], 0);
 }
 
 /// In bytes. Larger results are left out: pinning them pays off by itself and is another finding (`pageable`).
@@ -148,8 +149,7 @@ void pin_results(Program& p, const std::vector<Index>& calls, const Costs& costs
     }
     const auto carried_by_host = [&p](Index i) { return p.operations[i].host == Memory::pageable; };
     if (std::ranges::any_of(p.calls[c].operations, carried_by_host)) continue;
-    const bool copies = p.calls[c].kind == CudaCallKind::copy;
-    copies ? make_asynchronous(p.calls[c], costs.asynchronous_copy) : remove_call(p.calls[c]);
+    make_asynchronous(p.calls[c], p.calls[c].kind == CudaCallKind::copy ? costs.asynchronous_copy : 0);
   }
 }
 
