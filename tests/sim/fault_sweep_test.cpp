@@ -90,9 +90,10 @@ std::ptrdiff_t threads_of_this_process() {
   return std::distance(std::filesystem::directory_iterator("/proc/self/task"), {});
 }
 
-/// Waits for at most a second: a joined thread may still be listed in /proc for a moment.
+/// Waits for at most ten seconds: a joined thread may still be listed in /proc, on a busy machine for longer than a
+/// second. A thread that is left behind stays.
 bool comes_down_to(std::ptrdiff_t threads) {
-  for (int look = 0; look < 1000; ++look) {
+  for (int look = 0; look < 10'000; ++look) {
     if (threads_of_this_process() <= threads) return true;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
