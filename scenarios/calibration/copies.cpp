@@ -172,9 +172,8 @@ void add_kernels_on_link(std::span<const NamedReport> runs, Figures& figures) {
     figures.add("kernel_link_overhead", on_link(fit.value(&TransferFit::latency)),
                 changed(fit.interval(&TransferFit::latency), on_link), fit.source);
   }
-  const auto rate = [](const Result& r, double seconds) { return bytes_of(r) / seconds; };
-  figures.add(by_kernel("h2d"), "kernel_h2d_rate", by_median("copy", rate));
-  figures.add(by_kernel("d2h"), "kernel_d2h_rate", by_median("copy", rate));
+  figures.add(by_kernel("h2d"), "kernel_h2d_rate", by_median("copy", rate_of));
+  figures.add(by_kernel("d2h"), "kernel_d2h_rate", by_median("copy", rate_of));
   if (!figures.has("kernel_h2d_rate") || !figures.has("kernel_d2h_rate")) return;
   // Model of both directions at once: time = longer + shorter * (1 / ratio - 1). This is solved for ratio.
   const double in_rate = figures.known("kernel_h2d_rate");

@@ -37,6 +37,8 @@ std::string files_of(std::span<const Found> found) {
 
 double bytes_of(const Result& r) { return static_cast<double>(r.config.count("size")); }
 
+double rate_of(const Result& r, double seconds) { return bytes_of(r) / seconds; }
+
 std::optional<Interval> changed(const std::optional<Interval>& interval, const std::function<double(double)>& by) {
   if (!interval) return std::nullopt;
   const double a = by(interval->low);

@@ -30,6 +30,8 @@ std::string files_of(std::span<const Found> found);
 
 /// Returns the payload bytes of a result's case.
 double bytes_of(const Result& r);
+/// Returns the payload bytes per second of a measurement that takes so many seconds.
+double rate_of(const Result& r, double seconds);
 
 /// Applies a monotonic function to both ends of the interval; nothing if there is no interval.
 std::optional<Interval> changed(const std::optional<Interval>& interval, const std::function<double(double)>& by);

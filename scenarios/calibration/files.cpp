@@ -12,9 +12,6 @@ namespace xferbench {
 
 namespace {
 
-/// Bytes per second of a region that moves the whole file.
-double rate(const Result& r, double seconds) { return bytes_of(r) / seconds; }
-
 bool is_one_of(const Case& c, std::string_view axis, std::initializer_list<std::string_view> values) {
   return std::ranges::any_of(values, [&](std::string_view value) { return c.is(axis, value); });
 }
@@ -27,7 +24,8 @@ bool has_long_requests(const Case& c) { return c.count_or("request", 0) >= 1 << 
 void add_files(std::span<const NamedReport> runs, Figures& figures) {
   const auto files = [&](std::string_view direction, const std::function<bool(const Case&)>& wanted) {
     return cases_of(runs, "storage", [&](const Case& c) {
-      return c.is("dir", "save") == (direction == "save") && !c.has("gpus") && wanted(c);
+      const bool whole = !c.has("layout") || c.is("layout", "whole");  // tensors have short reads
+      return c.is("dir", "save") == (direction == "save") && whole && wanted(c);
     });
   };
   const auto past_cache = [](std::string_view slots) {
@@ -44,19 +42,19 @@ void add_files(std::span<const NamedReport> runs, Figures& figures) {
     return [way](const Case& c) { return c.is("cache", "warm") && c.is("way", way); };
   };
 
-  const FigureReader reading = by_median("read-alone", rate);
-  const FigureReader writing = by_median("write-alone", rate);
+  const FigureReader reading = by_median("read-alone", rate_of);
+  const FigureReader writing = by_median("write-alone", rate_of);
   figures.add(files("load", past_cache("registered-huge")), "disk_read_rate", reading);
   figures.add(files("load", past_cache("pinned")), "disk_read_rate_scattered", reading);
   figures.add(files("load", cold), "disk_read_rate_cached", reading);
   figures.add(files("save", past_cache("registered-huge")), "disk_write_rate", writing);
   figures.add(files("save", past_cache("pinned")), "disk_write_rate_scattered", writing);
-  figures.add(files("save", by_one), "file_write_rate", by_median("written", rate));
+  figures.add(files("save", by_one), "file_write_rate", by_median("written", rate_of));
   figures.add(files("save", by_one), "disk_write_rate_cached", [](const Result& r) -> std::optional<FigureValue> {
     const Measurement* whole = r.measurement("storage");
     const Measurement* copied = r.measurement("written");
     if (whole == nullptr || copied == nullptr || copied->samples.empty()) return std::nullopt;
-    return FigureValue{rate(r, whole->median - copied->median), "storage less written"};
+    return FigureValue{rate_of(r, whole->median - copied->median), "storage less written"};
   });
   figures.add(files("load", [&](const Case& c) { return warm("threads")(c) && by_one(c); }), "file_copy_rate", reading);
   // Page faults come before the copy of pageable memory. Both take their time for each byte.

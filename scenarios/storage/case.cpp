@@ -168,8 +168,7 @@ std::optional<SkipReason> reason_against(const StorageCase& c, const Capabilitie
   }
   if (c.size == 0) return SkipReason::impossible(c.path + " is empty: there is nothing to load");
   if (auto reason = reason_against_sharing(c, can)) return reason;
-  const bool by_page_cache = !c.is_direct() && (c.way != StorageWay::uring || c.cache == CacheState::warm);
-  if (can != nullptr && can->environment.simulated() && by_page_cache && c.slot_memory != HostMemory::pinned) {
+  if (can != nullptr && can->environment.simulated() && !c.past_cache() && c.slot_memory != HostMemory::pinned) {
     return SkipReason::unavailable(
         "through the page cache the simulator does not distinguish kinds of pinned memory; use --slot-memory pinned");
   }

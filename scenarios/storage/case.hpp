@@ -73,6 +73,10 @@ struct StorageCase {
 
   /// Whether the way reads past the page cache, so that only cold files make sense.
   [[nodiscard]] bool is_direct() const { return way == StorageWay::direct || way == StorageWay::cufile; }
+  /// Whether the case's reads and writes go past the page cache where the file system has that route.
+  [[nodiscard]] bool past_cache() const {
+    return is_direct() || (way == StorageWay::uring && cache == CacheState::cold);
+  }
   /// Whether the way can also read without the GPU. What mmap would do without its copy is only page faults.
   [[nodiscard]] bool has_read_alone() const { return way != StorageWay::mmap && way != StorageWay::cufile; }
   /// Requests that may be in work at the same time.

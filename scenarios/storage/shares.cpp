@@ -112,8 +112,7 @@ std::uint64_t largest_share(const StorageCase& c) {
 }
 
 std::size_t reads_of_file(const StorageCase& c) {
-  const bool past_cache = c.is_direct() || c.way == StorageWay::uring;  // where the file system has that route
-  const bool by_each = c.share == FileShare::each && (c.cache == CacheState::warm || past_cache);
+  const bool by_each = c.share == FileShare::each && (c.cache == CacheState::warm || c.past_cache());
   return by_each ? std::max<std::size_t>(c.gpus.size(), 1) : 1;
 }
 

@@ -14,9 +14,8 @@ namespace xferbench {
 
 namespace {
 
-/// Cold reads go past the page cache where the file system has that route.
 std::unique_ptr<DataFile> opened_for_queue(StoredFile& file, const StorageCase& c) {
-  const bool direct = c.cache == CacheState::cold && file.has_direct_route();
+  const bool direct = c.past_cache() && file.has_direct_route();
   return file.open_again(direct ? FileRoute::direct : FileRoute::cached);
 }
 

@@ -126,7 +126,6 @@ void add_gains(ProcessExplanation& analysis, const AnalysisInput& input, const O
   }
   Gains gains = gains_of(program, window_summary.reference(), all, analysis.least_share);
   analysis.findings = std::move(gains.findings);
-  analysis.together = std::move(gains.together);
   analysis.small_findings = gains.left_out;
 }
 

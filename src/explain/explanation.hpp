@@ -186,8 +186,6 @@ struct ProcessExplanation {
   std::vector<Finding> findings{};  ///< sorted by gain, largest first
   std::size_t small_findings = 0;   ///< number of findings left out because they gain less than `least_share`
   double least_share = 0.01;        ///< findings that gain a smaller share of the wall time are left out
-  /// Element i: seconds of the window with the first i + 2 findings of the list fixed together.
-  std::vector<double> together{};
   /// Seconds of the window with only the findings of the requested kinds (`fixed`) fixed. Nothing if no such finding
   /// exists, or if gains are unavailable.
   std::optional<double> seconds_fixed{};

@@ -263,7 +263,6 @@ class Sequence {
     add_range(candidate.fixes[fix], finding);
     finding.alternatives = alternatives_of(candidate, alone, fix, scale_);
     finding.share = std::max(unchanged_ - after, gain_here) * scale_ / reference_;
-    if (gains.findings.size() > 1) gains.together.push_back(seconds_ * scale_);
   }
 
  private:
@@ -319,8 +318,9 @@ Gains gains_of(const Program& program, double reference, const std::vector<Candi
   }
   Gains gains;
   Sequence sequence(program, unchanged, reference);
-  for (const std::size_t i : best_order(candidates, alone, unchanged))
+  for (const std::size_t i : best_order(candidates, alone, unchanged)) {
     sequence.try_next(candidates[i], alone[i], least_share, gains);
+  }
   return gains;
 }
 

@@ -31,7 +31,6 @@ UnprofiledProgram without_profiling(const Program& program, double replayed, dou
 
 struct Gains {
   std::vector<Finding> findings{};  ///< sorted by gain, largest first
-  std::vector<double> together{};   ///< element i: seconds with the first i + 2 findings fixed together
   std::size_t left_out = 0;
 };
 

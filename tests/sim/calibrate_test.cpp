@@ -17,23 +17,24 @@ namespace xferbench::test {
 namespace {
 
 /// Suite `calibrate`, restricted to what the simulated device can run.
-constexpr std::array kRuns{"memcpy --dir h2d,d2h --host pinned --size 64K:1G:x4",
-                           "memcpy --dir h2d,d2h --host pageable --size 1M:256M:x4",
-                           "memcpy --dir h2d,d2h --host pinned --engine sm --size 1M:256M:x4",
-                           "memcpy --dir d2d --size 1G",
-                           "overlap --size 64M --strategy engines --chunks 16 --work 1,64,1024",
-                           "scatter --dir h2d,d2h --way kernel --piece 64K --size 16M --blocks 1",
-                           "scatter --dir h2d --way bulk --piece 4K,64K --size 16M --blocks 1",
-                           "scatter --dir bidirectional --way kernel,bulk --piece 64K",
-                           "scatter --dir h2d --way batch --piece 8K,24K --size 16M",
-                           "scatter --dir d2h --way batch --piece 16K",
-                           "storage --cache cold --way direct --threads 4 --slot-memory all --size 64M",
-                           "storage --cache cold --way threads --threads 4 --size 64M",
-                           "storage --cache warm --way threads,mmap --threads 1 --size 64M",
-                           "storage --dir save --way direct --threads 4 --slot-memory all --size 64M",
-                           "storage --dir save --way threads --threads 1 --size 64M",
-                           "latency --op launch",
-                           "latency --op wait --method stream --schedule spin"};
+constexpr std::array kRuns{
+    "memcpy --dir h2d,d2h --host pinned --size 64K:1G:x4",
+    "memcpy --dir h2d,d2h --host pageable --size 1M:256M:x4",
+    "memcpy --dir h2d,d2h --host pinned --engine sm --size 1M:256M:x4",
+    "memcpy --dir d2d --size 1G",
+    "overlap --size 64M --strategy engines --chunks 16 --work 1,64,1024",
+    "scatter --dir h2d,d2h --way kernel --piece 64K --size 16M --blocks 1",
+    "scatter --dir h2d --way bulk --piece 4K,64K --size 16M --blocks 1",
+    "scatter --dir bidirectional --way kernel,bulk --piece 64K",
+    "scatter --dir h2d --way batch --piece 8K,24K --size 16M",
+    "scatter --dir d2h --way batch --piece 16K",
+    "storage --cache cold --way direct --threads 4 --slot-memory all --layout whole,tensors --size 64M",
+    "storage --cache cold --way threads --threads 4 --size 64M",
+    "storage --cache warm --way threads,mmap --threads 1 --size 64M",
+    "storage --dir save --way direct --threads 4 --slot-memory all --size 64M",
+    "storage --dir save --way threads --threads 1 --size 64M",
+    "latency --op launch",
+    "latency --op wait --method stream --schedule spin"};
 
 Calibration calibrated(const sim::Profile& profile) {
   NamedReport run{.name = "simulated", .report = {}};

@@ -80,9 +80,11 @@ TEST_F(StorageTest, ASlotThatIsWrittenTooSoonIsWrongData) {
 TEST_F(StorageTest, ASavedFileIsOnTheDiskOnlyAfterTheSync) {
   verify_ = false;
   const auto& p = profile("h200");
+  std::size_t measured = 0;
   for (const Result& r : run({"--dir", "save", "--cache", "cold", "--way", "threads,direct", "--threads", "4", "--size",
                               "256M", "--slot-memory", "all"})) {
     if (r.status == Status::skipped) continue;
+    ++measured;
     const bool direct = r.config.is("way", "direct");
     const bool contiguous = r.config.is("slot-memory", "registered-huge");
     EXPECT_LE(metric(r, "bandwidth"), 1e-9 * p.disk_write_rate) << r.config.key();
@@ -91,6 +93,7 @@ TEST_F(StorageTest, ASavedFileIsOnTheDiskOnlyAfterTheSync) {
     const double copied = p.disk_write_rate_cached / (p.disk_write_rate_cached + p.file_write_rate);
     EXPECT_NEAR(metric(r, "written_after") / median(r, "storage"), direct ? 1 : copied, 0.02) << r.config.key();
   }
+  EXPECT_EQ(measured, 3U) << "through the page cache one kind of slots is enough";
 }
 
 TEST_F(StorageTest, TensorsTileTheFileAndHaveAlignedPlaces) {
@@ -203,7 +206,8 @@ TEST_F(StorageTest, ReadsInAQueueFollowTheLawOfTheDisk) {
                                 std::to_string(depth)});
       const double rate = law(p, "pinned", depth, bytes);
       EXPECT_NEAR(metric(r, "read_bandwidth") / rate, 1, 0.02) << request << " " << depth;
-      EXPECT_GT(metric(r, "bandwidth") / rate, 0.9) << request << " " << depth;
+      // Calls for each request take a larger part of the time where requests are short.
+      EXPECT_GT(metric(r, "bandwidth") / rate, bytes < 100'000 ? 0.9 : 0.94) << request << " " << depth;
       EXPECT_NEAR(metric(r, "from_device"), 1, 1e-9);
     }
   }
@@ -258,6 +262,15 @@ TEST_F(StorageTest, TheBottleneckIsNamed) {
             "first and last part");
   EXPECT_EQ(bottleneck({"--way", "threads", "--threads", "1", "--cache", "warm"}), "its reads");
   EXPECT_EQ(bottleneck({"--way", "mmap-threads", "--threads", "8", "--cache", "warm"}), "page cache");
+}
+
+TEST_F(StorageTest, CopiesInTurnAreTheBottleneckBesideAFastDisk) {
+  sim::Profile fast = profile("h200");
+  fast.disk_read_rate = fast.disk_read_rate_scattered = fast.disk_read_rate_cached = 20e9;
+  sim::SimMachine machine(fast);
+  const auto results =
+      run_on(machine.device(), {"storage", "--way", "read", "--cache", "cold", "--size", "256M"}, false);
+  EXPECT_EQ(results.front().label("bottleneck"), "disk and copies in turn");
 }
 
 TEST_F(StorageTest, MoreThreadsAreFasterUntilTheHostsMemoryIsTheLimit) {

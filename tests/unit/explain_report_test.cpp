@@ -68,7 +68,6 @@ TEST(ExplainReport, SaysWhyGainsAreWithheld) {
   process.gains_unavailable = "the unchanged replay takes 40.2 ms, the program took 54.5 ms";
   process.window_summary.replayed = 40.2e-3;
   process.findings.clear();
-  process.together.clear();
   expect_golden("explain/withheld.txt", table(e));
   EXPECT_TRUE(
       test::mentions(to_markdown(document_of(e)), "**Transfers take 45 % of 53.0 ms; possible gains are unknown.**\n"));

@@ -109,8 +109,7 @@ inline explain::Explanation torch_loop() {
                  .program = 4.4e-3,
                  .profiling = 1.5e-3},
       .findings = torch_findings(),
-      .small_findings = 2,
-      .together = {23e-3, 19.1e-3}};
+      .small_findings = 2};
   process.traffic = {
       {CopyKind::h2d, Memory::pageable, 4 * MiB, 4 * MiB, 64, 64 * 4 * MiB, 23.5e-3, 23.5e-3, 22.8e-3, 4.92e-3},
       {CopyKind::d2h, Memory::pageable, 4, 4, 64, 256, 99e-6, 99e-6, 83e-6, 82e-6}};

@@ -219,8 +219,6 @@ constexpr std::array kProcessFields{
     field<&ProcessExplanation::small_findings>("small_findings",
                                                "Number of findings left out, because they gain less than least_share."),
     field<&ProcessExplanation::least_share>("least_share", "Smallest reported gain, as a share of the wall time."),
-    field<&ProcessExplanation::together, kSeconds>(
-        "together", "Predicted times with the first two findings fixed, the first three, and so on."),
     field<&ProcessExplanation::seconds_fixed>("seconds_mended", omit_empty,
                                               "Predicted time with only the kinds of --fix fixed."),
     field<&ProcessExplanation::seconds_fixed_least>("seconds_mended_least", omit_empty,
@@ -232,7 +230,17 @@ constexpr std::array kProcessFields{
         "cloud", "Copy times by size. If there are very many sizes, the rarest are left out."),
     field<&ProcessExplanation::timeline, kTimeline>("timeline"),
 };
-/// The shape of a process: its fields, preceded by the one-sentence answer that the terminal shows.
+/// Element i: predicted seconds with the first i + 2 findings of the list fixed.
+std::vector<double> together(const ProcessExplanation& process) {
+  std::vector<double> times;
+  for (std::size_t i = 1; i < process.findings.size(); ++i) {
+    if (const auto seconds = process.findings[i].seconds_after_all) times.push_back(*seconds);
+  }
+  return times;
+}
+
+/// The shape of a process: its fields, preceded by what follows from them: the one-sentence answer that the terminal
+/// shows, and the times with several findings fixed.
 constexpr Codec kProcess{
     .expected = "an object",
     .is_object = true,
@@ -241,6 +249,8 @@ constexpr Codec kProcess{
         [](const void* from, const Visit& visit) {
           const std::string answer = explain_text::answer(as<ProcessExplanation>(from)) + ".";
           visit("answer", kText, &answer);
+          const std::vector<double> times = together(as<ProcessExplanation>(from));
+          visit("together", kSeconds, &times);
           for (const Field& field : kProcessFields) {
             const void* value = field.from(from, field.rule != omit_empty);
             if (value != nullptr) visit(field.name, *field.shape, value);
@@ -249,7 +259,10 @@ constexpr Codec kProcess{
     .known =
         [] {
           return std::vector<Known>{
-              {"answer", helped(kText, "Summary as a sentence: what transfers cost and what fixes gain."), required}};
+              {"answer", helped(kText, "Summary as a sentence: what transfers cost and what fixes gain."), required},
+              {"together",
+               helped(kSeconds, "Predicted times with the first two findings fixed, the first three, and so on."),
+               required}};
         }};
 
 // --- All ------------------------------------------------------------------------------------------------------------
