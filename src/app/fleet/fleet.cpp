@@ -73,6 +73,8 @@ FinalMessage words_of(const FleetRun& run, const std::exception& error) {
 bool reports_for_node(const Communicator& mpi) { return mpi.local_rank() == (mpi.node_root() == 0 ? 1 : 0); }
 
 [[noreturn]] void leave(const Ending& ending, const FinalMessage& words) {
+  // mpirun kills all ranks as soon as one has ended with an error. The rank that reports for the node ends first.
+  constexpr std::chrono::seconds kReportersTurn{2};
   constexpr double kLingering = 5;  // minimum timeout in seconds while rank 0 writes all files
   const double lingering = std::max(kLingering, ending.command.fleet.timeout);
   const ShutdownHandshake::FinalReports heard = ending.shutdown.send_final(to_text(words), lingering);
@@ -82,6 +84,8 @@ bool reports_for_node(const Communicator& mpi) { return mpi.local_rank() == (mpi
   if (!words.failure.empty()) tell(fmt::format("{}: {}", me, words.failure));
   if (reports_for_node(*ending.session.mpi)) {
     tell(fmt::format("{}: rank 0 {}, in {}", me, heard.gone.empty() ? "does not answer" : "has died", ending.run.at()));
+  } else {
+    std::this_thread::sleep_for(kReportersTurn);
   }
   std::_Exit(static_cast<int>(ExitCode::failed));
 }
