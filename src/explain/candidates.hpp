@@ -40,6 +40,7 @@ struct Candidate {
   double enough = 1;
 };
 
+std::vector<Candidate> fresh_memory(const AnalysisInput& input);
 std::vector<Candidate> pageable_copies(const AnalysisInput& input);
 std::vector<Candidate> small_copies(const AnalysisInput& input);
 std::vector<Candidate> slow_copies(const AnalysisInput& input);
@@ -50,6 +51,8 @@ std::vector<Candidate> launch_bound_sequences(const AnalysisInput& input);
 std::vector<Candidate> setup_in_window(const AnalysisInput& input);
 std::vector<Candidate> default_stream(const AnalysisInput& input);
 std::vector<Candidate> managed_memory(const AnalysisInput& input);
+std::vector<Candidate> mapped_copies(const AnalysisInput& input);
+std::vector<Candidate> reads_in_turn(const AnalysisInput& input);
 
 /// Calls all functions above. Returns all candidates that they found.
 std::vector<Candidate> candidates(const AnalysisInput& input);
@@ -65,6 +68,20 @@ Place place_of_calls(const AnalysisInput& input, std::span<const Index> calls);
 Candidate of_operations(const AnalysisInput& input, FindingKind kind, std::span<const Index> operations);
 Candidate of_calls(const AnalysisInput& input, FindingKind kind, std::span<const Index> calls);
 
+/// Whether it is a copy between host and GPU.
+bool crosses_the_link(const Operation& operation);
+/// Returns a finding with the number, sizes and place of these copies.
+Finding finding_of_copies(const AnalysisInput& input, FindingKind kind, std::span<const Index> copies);
+/// Size in bytes of the largest of these copies.
+std::uint64_t largest_of(const Program& program, std::span<const Index> copies);
+/// Sum of the recorded durations in seconds, profiler overhead included.
+double recorded_time_of(const Program& program, std::span<const Index> copies);
+/// Seconds that these copies take on this machine between the GPU and this kind of memory; nothing if not measured.
+std::optional<double> time_by(const AnalysisInput& input, std::span<const Index> copies, recording::Memory memory);
+/// Returns the rate as text, for example "12.3 GB/s".
+std::string rate_text(std::uint64_t bytes, double seconds);
+std::string_view to_or_from(recording::CopyKind kind);
+
 /// Returns, for example, "64 copies of 4 MiB" or "96 copies of 4 KiB to 2 MiB".
 std::string copies_in_words(const Program& program, std::span<const Index> operations);
 std::uint64_t bytes_of(const Program& program, std::span<const Index> operations);
@@ -73,6 +90,10 @@ std::string verb(std::size_t count, std::string_view plural);
 
 /// Total duration of these calls in the replay, in seconds.
 double time_of_calls(const AnalysisInput& input, std::span<const Index> calls);
+
+/// Returns the calls whose gaps (HostCall::gap) are the program's work before this call, since the previous sampled
+/// call of its thread: the call itself, and the calls before it.
+std::vector<Index> calls_of_work_before(const Program& program, Index call);
 
 /// Removes the waits of a call, and limits its duration to `own` seconds.
 void make_asynchronous(HostCall& call, double own);

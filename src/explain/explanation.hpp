@@ -67,11 +67,14 @@ enum class FindingKind {
   setup,           ///< allocating, pinning or loading code inside the window
   default_stream,  ///< the legacy default stream makes other streams wait
   managed,         ///< managed pages migrate on access
+  fresh_memory,    ///< memory is touched for the first time by a copy, or anew in each step
+  mapped_copy,     ///< copies from a file that is mapped into memory
+  read_in_turn,    ///< files are read between the copies to the GPU, by the same thread
 };
 constexpr auto texts_of(FindingKind) {
   return std::to_array<std::string_view>({"pageable", "small-copies", "slow-copies", "no-overlap", "needless-wait",
                                           "result-wait", "blocking-copy", "launch-bound", "setup", "default-stream",
-                                          "managed"});
+                                          "managed", "fresh-memory", "mapped-copy", "read-in-turn"});
 }
 
 /// Another fix of a finding.
@@ -210,14 +213,15 @@ struct LimitCurve {
 
 /// Other measured times of this machine in seconds; nothing if not measured.
 struct LimitTimes {
-  std::optional<double> copy_call{};     ///< host time of an asynchronous copy call
-  std::optional<double> launch_call{};   ///< host time of a kernel launch call
-  std::optional<double> kernel_start{};  ///< from the kernel launch call to the begin of the kernel
-  std::optional<double> wake{};          ///< from the end of a kernel to the return of the call that waits for it
-  std::optional<double> handover{};      ///< from the end of an operation to the begin of one that depends on it
-  std::optional<double> graph_call{};    ///< host time of launching a small graph
-  std::optional<double> graph_node{};    ///< GPU time per additional empty kernel in a graph
-  std::optional<double> pin_per_byte{};  ///< seconds per byte to register and unregister memory
+  std::optional<double> copy_call{};       ///< host time of an asynchronous copy call
+  std::optional<double> launch_call{};     ///< host time of a kernel launch call
+  std::optional<double> kernel_start{};    ///< from the kernel launch call to the begin of the kernel
+  std::optional<double> wake{};            ///< from the end of a kernel to the return of the call that waits for it
+  std::optional<double> handover{};        ///< from the end of an operation to the begin of one that depends on it
+  std::optional<double> graph_call{};      ///< host time of launching a small graph
+  std::optional<double> graph_node{};      ///< GPU time per additional empty kernel in a graph
+  std::optional<double> pin_per_byte{};    ///< seconds per byte to register and unregister memory
+  std::optional<double> touch_per_byte{};  ///< seconds per byte to allocate, touch and free memory
 };
 
 struct Explanation {

@@ -195,19 +195,22 @@ std::vector<Alternative> alternatives_of(const Candidate& candidate, const FixTr
 /// Ranks fixes by the work that they take, from a changed call to another structure of the program.
 int effort(FindingKind kind) {
   switch (kind) {
+    case FindingKind::fresh_memory: return 0;
     case FindingKind::needless_wait:
     case FindingKind::pageable:
     case FindingKind::blocking_copy:
     case FindingKind::setup:
-    case FindingKind::default_stream: return 0;
+    case FindingKind::default_stream: return 1;
     case FindingKind::slow_copies:
-    case FindingKind::managed: return 1;
+    case FindingKind::managed: return 2;
     case FindingKind::small_copies:
-    case FindingKind::result_wait: return 2;
+    case FindingKind::result_wait:
+    case FindingKind::mapped_copy: return 3;
     case FindingKind::launch_bound:
-    case FindingKind::no_overlap: return 3;
+    case FindingKind::read_in_turn:
+    case FindingKind::no_overlap: return 4;
   }
-  return 3;
+  return 4;
 }
 
 /// Returns the candidates' order: the largest gain first, and of those that gain alike the one that takes the least

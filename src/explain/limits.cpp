@@ -171,13 +171,13 @@ std::optional<double> latency_of(const Report& report, std::string_view operatio
   return std::nullopt;
 }
 
-/// Returns the seconds per byte for registering memory, from the largest measured size.
-std::optional<double> pin_of(const Report& report) {
+/// Returns the seconds per byte for getting memory ready and giving it back, from the largest measured size.
+std::optional<double> alloc_of(const Report& report, std::string_view memory) {
   std::optional<double> found;
   std::uint64_t largest = 0;
   for (const Result& r : report.results) {
-    const bool pins = r.config.scenario() == "alloc" && is(r, "memory", "register") && r.config.has("size");
-    if (!pins || r.config.count("size") <= largest) continue;
+    const bool fits = r.config.scenario() == "alloc" && is(r, "memory", memory) && r.config.has("size");
+    if (!fits || r.config.count("size") <= largest) continue;
     const auto seconds = seconds_of(report, r);
     if (!seconds) continue;
     largest = r.config.count("size");
@@ -196,6 +196,7 @@ void use(const LimitTimes& times, Costs& costs) {
   costs.graph_launch = times.graph_call.value_or(costs.graph_launch);
   costs.graph_node = times.graph_node.value_or(costs.graph_node);
   costs.pin = times.pin_per_byte;
+  costs.touch = times.touch_per_byte.value_or(costs.touch);
 }
 
 std::string description_of(const Report& report) {
@@ -230,7 +231,8 @@ MachineLimits limits_of(const Report& report) {
                   .handover = latency_of(report, "event-wait", kLatency),
                   .graph_call = latency_of(report, "graph", kHostCall),
                   .graph_node = graph_node_of(report),
-                  .pin_per_byte = pin_of(report)};
+                  .pin_per_byte = alloc_of(report, "register"),
+                  .touch_per_byte = alloc_of(report, "malloc")};
   use(limits.times, costs);
   return limits;
 }

@@ -74,6 +74,7 @@ class Builder {
     for (const recording::Device& device : r_.devices) multiprocessors_[device.id] = device.multiprocessors;
     find_streams();
     add_calls();
+    add_usages();
     add_operations();
     index_records();
     Order order(program_);
@@ -121,6 +122,25 @@ class Builder {
     const auto index = static_cast<Index>(program_.calls.size() - 1);
     if (call.end <= w_.end && (last_ == kNone || made.end >= program_.calls[last_].end)) last_ = index;
     return index;
+  }
+
+  void add_usages() {
+    std::map<std::uint32_t, const recording::Usage*> latest;  // per thread
+    std::map<std::uint32_t, std::uint64_t> read;              // per thread: bytes read until they were last looked up
+    for (const recording::Usage& usage : r_.usages) {
+      const recording::Usage* const before = std::exchange(latest[usage.thread], &usage);
+      const std::uint64_t read_until =
+          std::exchange(read[usage.thread], usage.read_before > 0 ? usage.read_before : read[usage.thread]);
+      const Index c = by_call_.first(usage.correlation);
+      if (c == kNone) continue;
+      HostCall& call = program_.calls[c];
+      call.is_sampled = true;
+      call.source_file = usage.source_file;
+      call.faults = usage.faults_until_end - usage.faults_before;
+      if (before == nullptr) continue;
+      call.faults_before = usage.faults_before - std::min(usage.faults_before, before->faults_until_end);
+      if (usage.read_before > 0) call.read_before = usage.read_before - std::min(usage.read_before, read_until);
+    }
   }
 
   // --- Operations ---

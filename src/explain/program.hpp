@@ -77,6 +77,11 @@ struct HostCall {
   std::uint32_t thread = 0;
   std::uint32_t stack = 0;
   CudaCallKind kind = CudaCallKind::none;
+  Index source_file = 0;            ///< NameId; the mapped file from which the copy reads
+  std::uint64_t faults = 0;         ///< page faults in the call, for calls that copy 64 KiB or more
+  std::uint64_t faults_before = 0;  ///< page faults of its thread since the end of the previous such call
+  std::uint64_t read_before = 0;    ///< bytes that its thread read from files since this was last looked up
+  bool is_sampled = false;          ///< the three numbers above are known
   bool asynchronous = false;
   bool merged = false;  ///< a fix merges this copy with a later one; its gap stays, unless it goes with the call
   std::vector<Index> operations{};  ///< indices of the operations that it enqueues, in order

@@ -56,7 +56,7 @@ void CUPTIAPI take_buffer(CUcontext context, std::uint32_t stream, std::uint8_t*
   }
 }
 
-/// Handles the enabled callbacks: new contexts, device resets, and all recorded calls if stacks are requested.
+/// Handles the enabled callbacks: new contexts, device resets, copies, and all recorded calls if stacks are requested.
 void CUPTIAPI on_call(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) {
   Activities* const activities = Activities::instance();
   if (activities == nullptr) return;
@@ -64,14 +64,7 @@ void CUPTIAPI on_call(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id, c
   if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
     return activities->watch_managed_memory(static_cast<const CUpti_ResourceData*>(data)->context);
   }
-  const auto& call = *static_cast<const CUpti_CallbackData*>(data);
-  if (call.callbackSite != CUPTI_API_ENTER) return;
-  const bool resets = domain == CUPTI_CB_DOMAIN_RUNTIME_API && id == CUPTI_RUNTIME_TRACE_CBID_cudaDeviceReset_v3020;
-  if (resets) {
-    activities->flush(true);
-  } else {
-    remember_stack(call.correlationId);
-  }
+  activities->see_call(domain, id, *static_cast<const CUpti_CallbackData*>(data));
 }
 
 }  // namespace
@@ -148,13 +141,28 @@ CUptiResult Activities::enable_kinds() {
   return CUPTI_SUCCESS;
 }
 
+void Activities::see_call(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_CallbackData& call) {
+  const bool begins = call.callbackSite == CUPTI_API_ENTER;
+  const bool resets = domain == CUPTI_CB_DOMAIN_RUNTIME_API && id == CUPTI_RUNTIME_TRACE_CBID_cudaDeviceReset_v3020;
+  if (resets) return begins ? flush(true) : void();
+  if (begins && recorder_.request().stacks) remember_stack(call.correlationId);
+  if (!has_copy_arguments(names_.call(domain, id)) || call.functionParams == nullptr) return;
+  if (begins) {
+    sampler_.begin(call.correlationId, *static_cast<const CopyArguments*>(call.functionParams));
+  } else {
+    sampler_.end(call.correlationId);
+  }
+}
+
 void Activities::choose_callbacks(CUpti_SubscriberHandle subscriber) {
   api_.enable_callback(1, subscriber, CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaDeviceReset_v3020);
   api_.enable_callback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
-  if (!recorder_.request().stacks) return;
-  prepare_stacks();
+  const bool stacks = recorder_.request().stacks;
+  if (stacks) prepare_stacks();
   for (const CUpti_CallbackDomain domain : {CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_CB_DOMAIN_DRIVER_API}) {
-    names_.for_each_call(domain, [&](CUpti_CallbackId id) { api_.enable_callback(1, subscriber, domain, id); });
+    names_.for_each_call(domain, [&](CUpti_CallbackId id) {
+      if (stacks || has_copy_arguments(names_.call(domain, id))) api_.enable_callback(1, subscriber, domain, id);
+    });
   }
 }
 

@@ -4,6 +4,7 @@
 #include "inject/cupti_api.hpp"
 #include "inject/names.hpp"
 #include "inject/recorder.hpp"
+#include "inject/usage.hpp"
 
 namespace xferbench::inject {
 
@@ -18,12 +19,14 @@ class Activities {
   static Activities* start(Recorder& recorder);
 
   Activities(Recorder& recorder, const CuptiApi& api)
-      : recorder_(recorder), api_(api), names_(api_, recorder.writer()) {}
+      : recorder_(recorder), api_(api), names_(api_, recorder.writer()), sampler_(recorder) {}
 
   void take(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t valid);
   /// Makes CUPTI deliver completed records. With `forced`, incomplete records are delivered too, with an end time of 0,
   /// and are not delivered again.
   void flush(bool forced);
+  /// Handles the begin or end of a call: samples copies, and remembers the stack if stacks are requested.
+  void see_call(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_CallbackData& call);
   /// Stops all CUPTI recording.
   void disable();
   /// Enables records of managed memory for the device of this context, once per device.
@@ -41,6 +44,7 @@ class Activities {
   Recorder& recorder_;
   CuptiApi api_;
   Names names_;
+  UsageSampler sampler_;
   std::atomic<std::uint64_t> managed_tried_ = 0;  // bit mask of the devices that watch_managed_memory() has handled
 };
 

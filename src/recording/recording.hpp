@@ -50,6 +50,7 @@ enum class Type : std::uint16_t {
   note,
   lost,
   end,
+  usage,
 };
 
 struct RecordHeader {
@@ -111,6 +112,21 @@ struct Call {
   std::uint32_t correlation = 0;  ///< links the call to the operations that it enqueued
   std::int32_t result = 0;        ///< CUDA's error code
   std::uint32_t stack = 0;        ///< Stack::id of the call stack; 0: none was recorded
+  std::uint32_t reserved = 0;
+};
+
+/// Counters of the operating system at the begin and the end of a call that copies 64 KiB or more. Their differences
+/// tell what the call, and the program before it, did with memory and files.
+struct Usage {
+  Time begin = 0;
+  Time end = 0;
+  std::uint32_t thread = 0;
+  std::uint32_t correlation = 0;       ///< of the call
+  std::uint64_t faults_before = 0;     ///< minor page faults of the thread until `begin`
+  std::uint64_t faults_until_end = 0;  ///< and until `end`
+  std::uint64_t read_before = 0;       ///< bytes that the thread read from files until `begin`; 0: not looked up
+  std::uint64_t from_disk_before = 0;  ///< bytes that it made storage devices deliver until `begin`
+  NameId source_file = 0;              ///< the copy reads from this file, which is mapped into memory
   std::uint32_t reserved = 0;
 };
 
@@ -252,6 +268,6 @@ static_assert(kIsPlain<FileHeader> && kIsPlain<RecordHeader> && kIsPlain<Name> &
 static_assert(kIsPlain<Device> && kIsPlain<Stream> && kIsPlain<Call> && kIsPlain<Copy> && kIsPlain<Kernel>);
 static_assert(kIsPlain<Fill> && kIsPlain<Synchronization> && kIsPlain<Event> && kIsPlain<Range>);
 static_assert(kIsPlain<Migration> && kIsPlain<Overhead> && kIsPlain<Stack> && kIsPlain<Note> && kIsPlain<Lost>);
-static_assert(kIsPlain<End>);
+static_assert(kIsPlain<End> && kIsPlain<Usage>);
 
 }  // namespace xferbench::recording

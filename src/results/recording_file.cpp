@@ -144,6 +144,7 @@ class Reader {
       case Type::note: return take_note(as<Note>(payload, "a note"));
       case Type::lost: return take_lost(as<Lost>(payload, "lost records"));
       case Type::end: return take_end(as<End>(payload, "an end"));
+      case Type::usage: return take_usage(as<Usage>(payload, "a usage"));
     }
     // Records of unknown types, from newer versions, are ignored.
   }
@@ -267,6 +268,13 @@ class Reader {
     r_.overheads.push_back(overhead);
   }
 
+  void take_usage(const Usage& usage) {
+    in_order(usage.begin, usage.end);
+    in_order(usage.faults_before, usage.faults_until_end);
+    known(usage.source_file);
+    r_.usages.push_back(usage);
+  }
+
   void take_note(const Note& note) {
     r_.notes.push_back(r_.names[known(note.text)]);
     r_.failed = r_.failed || note.failure != 0;
@@ -304,6 +312,7 @@ class Reader {
     by_begin(r_.ranges);
     by_begin(r_.migrations);
     by_begin(r_.overheads);
+    by_begin(r_.usages);
   }
 
   Blocks blocks_;

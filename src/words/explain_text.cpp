@@ -188,6 +188,9 @@ std::string fix_sentence(const Finding& finding) {
     case FindingKind::setup: return "creating resources in advance";
     case FindingKind::default_stream: return "avoiding the legacy default stream";
     case FindingKind::managed: return "prefetching managed memory";
+    case FindingKind::fresh_memory: return "keeping the host memory of " + copies_of(finding);
+    case FindingKind::mapped_copy: return "reading the mapped file of " + copies_of(finding) + " into pinned memory";
+    case FindingKind::read_in_turn: return "reading files beside " + copies_of(finding);
   }
   return {};
 }
@@ -269,6 +272,7 @@ std::string limits_text(const Explanation& explanation) {
   add("hand-over between engines", times.handover);
   add("wake-up after a wait", times.wake);
   if (times.pin_per_byte) add("pinning 1 GiB", *times.pin_per_byte * GiB);
+  if (times.touch_per_byte) add("touching 1 GiB", *times.touch_per_byte * GiB);
   return parts.empty() ? text : fmt::format("{}: {}", text, fmt::join(parts, ", "));
 }
 

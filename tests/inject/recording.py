@@ -20,8 +20,10 @@ TYPES = {
     15: ("note", "II", "text failure"),
     16: ("lost", "QQ", "dropped untimed"),
     17: ("end", "QII", "time reason error"),
+    18: ("usage", "QQIIQQQQII", "begin end thread correlation faults_before faults_until_end read_before "
+         "from_disk_before source_file reserved"),
 }
-TEXTS = ("name", "domain", "executable", "command", "tool", "text", "uuid")  # fields that are numbers of names
+TEXTS = ("name", "domain", "executable", "command", "tool", "text", "uuid", "source_file")  # fields that are numbers of names
 
 
 class Recording:

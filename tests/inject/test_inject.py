@@ -329,7 +329,24 @@ class Holds(Lives):
 
     def test_no_stacks_unless_asked(self):
         self.assertEqual({call.stack for call in self.live_once("seven", alone=False).call}, {0})
-        self.assertEqual(len(self.logged("cuptiEnableCallback")), 2)
+        self.assertEqual(len(self.logged("cuptiEnableCallback")), 3, "new contexts, resets, copies")
+
+    def test_what_copies_do_with_memory(self):
+        """Each copy touches 4 MiB of new memory, in 1024 pages, or in 2 or more huge ones."""
+        recording = self.live_once("seven", alone=False)
+        usages = recording.usage
+        self.assertEqual(len(usages), len(recording.copy))
+        self.assertEqual({usage.correlation for usage in usages}, {copy.correlation for copy in recording.copy})
+        for usage in usages:
+            self.assertGreaterEqual(usage.faults_until_end - usage.faults_before, 2)
+            self.assertEqual(usage.source_file, "")
+        self.assertGreater(usages[0].read_before, 0)
+
+    def test_mapped_files_are_named(self):
+        model = self.folder / "a model.bin"
+        model.write_bytes(bytes(4 << 20))
+        usages = self.live_once("seven", alone=False, FAKE_CUPTI_SOURCE=str(model)).usage
+        self.assertEqual({usage.source_file for usage in usages}, {str(model)})
 
     def test_stacks(self):
         recording = self.live_once("seven", stacks="1", alone=False)

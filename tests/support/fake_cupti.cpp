@@ -6,17 +6,21 @@
 // FAKE_CUPTI_REFUSES  nothing can be enabled; the value is the error's number
 // FAKE_CUPTI_RUNNING  the last kernel never ends
 // FAKE_CUPTI_STUCK    a forced flush never returns
+// FAKE_CUPTI_SOURCE   a file: copies read from its mapping
 // FAKE_CUPTI_LOG      a file that gets a line per call: name of the function, process, numbers
 #include <cupti.h>
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <set>
@@ -129,20 +133,23 @@ std::uint32_t this_thread() {
   return state().thread_ids == CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM ? static_cast<std::uint32_t>(gettid()) : 0;
 }
 
-void call_back(CUpti_CallbackDomain domain, CUpti_CallbackId id, CUpti_ApiCallbackSite site) {
+void call_back(CUpti_CallbackDomain domain, CUpti_CallbackId id, CUpti_ApiCallbackSite site, const void* arguments) {
   State& s = state();
   if (s.subscriber == nullptr || !s.callbacks.contains({domain, id})) return;
   CUpti_CallbackData data{};
   data.callbackSite = site;
   data.correlationId = s.correlation;
+  data.functionParams = arguments;
   s.subscriber(nullptr, domain, id, &data);
 }
 
 /// Records a call of the runtime, with callbacks around it. Returns its correlation id.
-std::uint32_t call(CUpti_CallbackId id) {
+std::uint32_t call(
+    CUpti_CallbackId id, const void* arguments = nullptr, const std::function<void()>& work = [] {}) {
   State& s = state();
   ++s.correlation;
-  call_back(CUPTI_CB_DOMAIN_RUNTIME_API, id, CUPTI_API_ENTER);
+  call_back(CUPTI_CB_DOMAIN_RUNTIME_API, id, CUPTI_API_ENTER, arguments);
+  work();
   CUpti_ActivityAPI record{};
   record.kind = CUPTI_ACTIVITY_KIND_RUNTIME;
   record.cbid = id;
@@ -151,7 +158,7 @@ std::uint32_t call(CUpti_CallbackId id) {
   record.threadId = this_thread();
   record.correlationId = s.correlation;
   if (s.calls.contains({CUPTI_CB_DOMAIN_RUNTIME_API, id})) append(record);
-  call_back(CUPTI_CB_DOMAIN_RUNTIME_API, id, CUPTI_API_EXIT);
+  call_back(CUPTI_CB_DOMAIN_RUNTIME_API, id, CUPTI_API_EXIT, arguments);
   return s.correlation;
 }
 
@@ -205,14 +212,36 @@ void begin_device() {
   append(stream);
 }
 
+constexpr std::size_t kCopy = 4 << 20;
+
+std::byte* mapped(int kind, int file) {
+  void* const memory = mmap(nullptr, kCopy, PROT_READ, kind, file, 0);
+  if (memory == MAP_FAILED) std::abort();
+  return static_cast<std::byte*>(memory);
+}
+
+/// Memory that no one has touched, or the mapping of FAKE_CUPTI_SOURCE. Never unmapped.
+std::byte* source_of_copy() {
+  const char* const path = std::getenv("FAKE_CUPTI_SOURCE");
+  if (path == nullptr) return mapped(MAP_PRIVATE | MAP_ANONYMOUS, -1);
+  static std::byte* const file = mapped(MAP_SHARED, open(path, O_RDONLY | O_CLOEXEC));
+  return file;
+}
+
+/// Copies from memory that is first touched in the call.
 void copy() {
-  auto copy = on_device<CUpti_ActivityMemcpy6>(CUPTI_ACTIVITY_KIND_MEMCPY,
-                                               call(CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyAsync_v3020));
+  const volatile std::byte* const source = source_of_copy();
+  const std::array<std::uintptr_t, 3> arguments{0, reinterpret_cast<std::uintptr_t>(source), kCopy};
+  const auto touch = [source] {
+    for (std::size_t at = 0; at < kCopy; at += 4096) static_cast<void>(source[at]);
+  };
+  auto copy = on_device<CUpti_ActivityMemcpy6>(
+      CUPTI_ACTIVITY_KIND_MEMCPY, call(CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyAsync_v3020, arguments.data(), touch));
   copy.copyKind = CUPTI_ACTIVITY_MEMCPY_KIND_HTOD;
   copy.srcKind = CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE;
   copy.dstKind = CUPTI_ACTIVITY_MEMORY_KIND_DEVICE;
   copy.flags = CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC;
-  copy.bytes = 4 << 20;
+  copy.bytes = kCopy;
   copy.channelType = CUPTI_CHANNEL_TYPE_ASYNC_MEMCPY;
   copy.channelID = 3;
   append(copy);

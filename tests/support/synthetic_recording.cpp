@@ -134,6 +134,21 @@ void SyntheticRecording::make_wait(std::uint32_t stream, std::uint32_t event) {
 
 void SyntheticRecording::call(std::string_view text, double seconds) { add_call(text, seconds); }
 
+void SyntheticRecording::usage(const Did& did) {
+  const Call& call = recording_.calls.back();
+  faults_ += did.faults_before;
+  read_ += did.read_before;
+  recording_.usages.push_back({.begin = call.begin,
+                               .end = call.end,
+                               .thread = call.thread,
+                               .correlation = call.correlation,
+                               .faults_before = faults_,
+                               .faults_until_end = faults_ + did.faults,
+                               .read_before = read_,
+                               .source_file = name(did.source_file)});
+  faults_ += did.faults;
+}
+
 void SyntheticRecording::begin_range(std::string_view text) {
   recording_.ranges.push_back({.begin = time(host_), .name = name(text), .thread = thread_});
 }
@@ -178,6 +193,7 @@ std::string write_recording(const Recording& made, const std::filesystem::path& 
   add_all(Type::synchronization, made.synchronizations);
   add_all(Type::event, made.events);
   add_all(Type::range, made.ranges);
+  add_all(Type::usage, made.usages);
   if (more) more(writer);
   writer.end(*made.end);
   return folder / (std::to_string(made.process.pid) + "-1" + std::string(recording::kExtension));

@@ -38,6 +38,14 @@ class SyntheticRecording {
   void make_wait(std::uint32_t stream, std::uint32_t event);
   /// A call of that name with this duration and no other effect.
   void call(std::string_view name, double seconds);
+  /// What the last call, a copy, and the thread before it did with memory and files.
+  struct Did {
+    std::uint64_t faults = 0;         // in the call
+    std::uint64_t faults_before = 0;  // since the call before that has this
+    std::uint64_t read_before = 0;    // bytes, likewise
+    std::string_view source_file{};
+  };
+  void usage(const Did& did);
   void begin_range(std::string_view name);
   void end_range();
   /// The calls that follow come from this thread.
@@ -65,6 +73,8 @@ class SyntheticRecording {
   std::map<std::uint32_t, StreamFlag> flags_;
   std::map<std::uint32_t, double> events_;
   std::map<std::uint32_t, double> held_;
+  std::uint64_t faults_ = 100;
+  std::uint64_t read_ = 5000;
 };
 
 /// Writes the recording into the folder as the injection library would, and then what `more` adds. Returns the file's

@@ -12,11 +12,14 @@
 
 namespace xferbench::explain {
 
+using recording::CopyKind;
+using recording::Memory;
+
 std::vector<Candidate> candidates(const AnalysisInput& input) {
   std::vector<Candidate> all;
   for (const auto find :
-       {pageable_copies, small_copies, slow_copies, blocking_copies, waits, copies_and_kernels_in_turn,
-        launch_bound_sequences, setup_in_window, default_stream, managed_memory}) {
+       {fresh_memory, pageable_copies, small_copies, slow_copies, blocking_copies, waits, copies_and_kernels_in_turn,
+        launch_bound_sequences, setup_in_window, default_stream, managed_memory, mapped_copies, reads_in_turn}) {
     std::vector<Candidate> found = find(input);
     std::ranges::move(found, std::back_inserter(all));
   }
@@ -140,6 +143,50 @@ std::string copies_in_words(const Program& program, std::span<const Index> opera
   return fmt::format("{} {} of {}", operations.size(), operations.size() == 1 ? "copy" : "copies", sizes);
 }
 
+// --- Copies ---------------------------------------------------------------------------------------------------------
+
+bool crosses_the_link(const Operation& o) { return o.is_copy && (o.copy == CopyKind::h2d || o.copy == CopyKind::d2h); }
+
+std::string_view to_or_from(CopyKind kind) { return kind == CopyKind::h2d ? "to the GPU" : "back from the GPU"; }
+
+std::uint64_t largest_of(const Program& program, std::span<const Index> operations) {
+  const auto bytes = [&program](Index i) { return program.operations[i].bytes; };
+  return bytes(std::ranges::max(operations, {}, bytes));
+}
+
+Finding finding_of_copies(const AnalysisInput& e, FindingKind kind, std::span<const Index> operations) {
+  Finding finding{.kind = kind};
+  finding.count = operations.size();
+  finding.bytes = bytes_of(e.program, operations);
+  const std::uint64_t largest = largest_of(e.program, operations);
+  if (largest * operations.size() == finding.bytes) finding.each_size = largest;
+  finding.place = place_of_operations(e, operations);
+  return finding;
+}
+
+std::string rate_text(std::uint64_t bytes, double seconds) {
+  return format_quantity(seconds > 0 ? gigabytes_per_second(bytes, seconds) : 0, "GB/s");
+}
+
+double recorded_time_of(const Program& program, std::span<const Index> operations) {
+  double sum = 0;
+  for (const Index i : operations) sum += program.operations[i].end - program.operations[i].begin;
+  return sum;
+}
+
+std::optional<double> time_by(const AnalysisInput& e, std::span<const Index> operations, Memory memory) {
+  double sum = 0;
+  for (const Index i : operations) {
+    const Operation& o = e.program.operations[i];
+    const auto seconds = e.costs.copy(o.copy, memory, o.bytes);
+    if (!seconds) return std::nullopt;
+    sum += *seconds;
+  }
+  return sum;
+}
+
+// --- Calls ----------------------------------------------------------------------------------------------------------
+
 std::string verb(std::size_t count, std::string_view plural) {
   const bool hisses = plural.ends_with("ch");  // reach
   return fmt::format("{}{}", plural, count != 1 ? "" : hisses ? "es" : "s");
@@ -155,6 +202,16 @@ double time_of_calls(const AnalysisInput& e, std::span<const Index> calls) {
   double sum = 0;
   for (const Index c : calls) sum += e.replayed.call_ends[c] - e.replayed.call_begins[c];
   return sum;
+}
+
+std::vector<Index> calls_of_work_before(const Program& program, Index call) {
+  constexpr std::size_t kMost = 64;
+  std::vector<Index> found{call};
+  for (Index c = program.calls[call].follows; c != kNone && found.size() < kMost; c = program.calls[c].follows) {
+    if (program.calls[c].is_sampled || program.calls[c].thread != program.calls[call].thread) break;
+    found.push_back(c);
+  }
+  return found;
 }
 
 void make_asynchronous(HostCall& call, double own) {

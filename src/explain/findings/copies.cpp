@@ -16,10 +16,6 @@ using recording::Memory;
 
 namespace {
 
-bool crosses_the_link(const Operation& o) { return o.is_copy && (o.copy == CopyKind::h2d || o.copy == CopyKind::d2h); }
-
-std::string_view to_or_from(CopyKind kind) { return kind == CopyKind::h2d ? "to the GPU" : "back from the GPU"; }
-
 /// Indices of copies, grouped by direction and by whether they are small. Each group becomes one finding.
 using Groups = std::map<std::pair<CopyKind, bool>, std::vector<Index>>;
 
@@ -31,41 +27,6 @@ Groups grouped(const Program& program, std::uint64_t small, Wanted wanted) {
     if (crosses_the_link(o) && wanted(o)) groups[{o.copy, o.bytes <= small}].push_back(i);
   }
   return groups;
-}
-
-std::uint64_t largest_of(const Program& program, std::span<const Index> operations) {
-  const auto bytes = [&program](Index i) { return program.operations[i].bytes; };
-  return bytes(std::ranges::max(operations, {}, bytes));
-}
-
-Finding finding_of(const AnalysisInput& e, FindingKind kind, std::span<const Index> operations) {
-  Finding finding{.kind = kind};
-  finding.count = operations.size();
-  finding.bytes = bytes_of(e.program, operations);
-  const std::uint64_t largest = largest_of(e.program, operations);
-  if (largest * operations.size() == finding.bytes) finding.each_size = largest;
-  finding.place = place_of_operations(e, operations);
-  return finding;
-}
-
-double rate(std::uint64_t bytes, double seconds) { return seconds > 0 ? gigabytes_per_second(bytes, seconds) : 0; }
-
-/// Sum of the recorded durations in seconds, profiler overhead included.
-double recorded_time_of(const Program& program, std::span<const Index> operations) {
-  double sum = 0;
-  for (const Index i : operations) sum += program.operations[i].end - program.operations[i].begin;
-  return sum;
-}
-
-std::optional<double> time_by(const AnalysisInput& e, std::span<const Index> operations, Memory memory) {
-  double sum = 0;
-  for (const Index i : operations) {
-    const Operation& o = e.program.operations[i];
-    const auto seconds = e.costs.copy(o.copy, memory, o.bytes);
-    if (!seconds) return std::nullopt;
-    sum += *seconds;
-  }
-  return sum;
 }
 
 // --- Pageable -------------------------------------------------------------------------------------------------------
@@ -159,8 +120,7 @@ std::string pace(const AnalysisInput& e, std::span<const Index> operations, doub
     return format_seconds(taken / static_cast<double>(operations.size())) + " each";
   }
   const std::uint64_t bytes = bytes_of(e.program, operations);
-  return fmt::format("{}; pinned memory would reach {}", format_quantity(rate(bytes, taken), "GB/s"),
-                     format_quantity(rate(bytes, pinned), "GB/s"));
+  return fmt::format("{}; pinned memory would reach {}", rate_text(bytes, taken), rate_text(bytes, pinned));
 }
 
 /// Whether most of the calls that enqueue these copies return only after their copy has ended.
@@ -172,8 +132,13 @@ bool keep_the_host(const Program& p, std::span<const Index> operations) {
   return 2 * std::ranges::count_if(operations, waits) > std::ssize(operations);
 }
 
+/// Whether the copy is of memory that could be pinned. A mapped file has a finding of its own (findings/files.cpp).
+bool is_pageable(const Program& p, const Operation& o) {
+  return o.host == Memory::pageable && (o.call == kNone || p.calls[o.call].source_file == 0);
+}
+
 Candidate pageable_candidate(const AnalysisInput& e, const std::vector<Index>& operations, double pinned) {
-  Candidate candidate{finding_of(e, FindingKind::pageable, operations), {pinned_memory(e, operations)}};
+  Candidate candidate{finding_of_copies(e, FindingKind::pageable, operations), {pinned_memory(e, operations)}};
   const CopyKind kind = e.program.operations[operations.front()].copy;
   candidate.finding.what =
       fmt::format("{} {} {} {} pageable memory: {}", copies_in_words(e.program, operations), to_or_from(kind),
@@ -190,7 +155,7 @@ Candidate pageable_candidate(const AnalysisInput& e, const std::vector<Index>& o
 std::vector<Candidate> pageable_copies(const AnalysisInput& e) {
   std::vector<Candidate> found;
   for (const auto& [group, operations] :
-       grouped(e.program, kSmallCopy, [](const Operation& o) { return o.host == Memory::pageable; })) {
+       grouped(e.program, kSmallCopy, [&e](const Operation& o) { return is_pageable(e.program, o); })) {
     const auto pinned = time_by(e, operations, Memory::pinned);
     if (pinned) found.push_back(pageable_candidate(e, operations, *pinned));
   }
@@ -366,7 +331,8 @@ Candidate small_candidate(const AnalysisInput& e, CopyKind kind, const std::vect
   constexpr double kEnough = 0.9;
   std::vector<Index> operations;
   for (const Run& run : runs) operations.insert(operations.end(), run.begin(), run.end());
-  Candidate candidate{finding_of(e, FindingKind::small_copies, operations), fixes_of_small(e, kind, runs), kEnough};
+  Candidate candidate{finding_of_copies(e, FindingKind::small_copies, operations), fixes_of_small(e, kind, runs),
+                      kEnough};
   candidate.finding.what = fmt::format(
       "{} {} follow each other and could be merged into {}", copies_in_words(e.program, operations), to_or_from(kind),
       runs.size() == 1 ? "one" : fmt::format("{} (about {} in each)", runs.size(), operations.size() / runs.size()));
@@ -406,14 +372,14 @@ std::vector<Candidate> slow_copies(const AnalysisInput& e) {
   };
   std::vector<Candidate> found;
   for (auto& [group, operations] : grouped(e.program, kSmallCopy, is_slow)) {
-    Candidate candidate{finding_of(e, FindingKind::slow_copies, operations), {}};
+    Candidate candidate{finding_of_copies(e, FindingKind::slow_copies, operations), {}};
     const double can = time_by(e, operations, Memory::pinned).value_or(0);
     candidate.finding.at_most = true;
     candidate.finding.what =
         fmt::format("{} {} {} {}; this machine reaches {}. Slow-down by copies in the other direction is not included",
                     copies_in_words(e.program, operations), to_or_from(group.first), verb(operations.size(), "reach"),
-                    format_quantity(rate(candidate.finding.bytes, recorded_time_of(e.program, operations)), "GB/s"),
-                    format_quantity(rate(candidate.finding.bytes, can), "GB/s"));
+                    rate_text(candidate.finding.bytes, recorded_time_of(e.program, operations)),
+                    rate_text(candidate.finding.bytes, can));
     candidate.fixes.push_back(
         {"Check the memory's NUMA node (another socket: numactl --membind), other programs on the link, and copies row "
          "by row (cudaMemcpy2D)",
@@ -439,7 +405,7 @@ std::vector<Candidate> blocking_copies(const AnalysisInput& e) {
     if (blocks) operations.push_back(i);
   }
   if (operations.empty()) return {};
-  Candidate candidate{finding_of(e, FindingKind::blocking_copy, operations), {}};
+  Candidate candidate{finding_of_copies(e, FindingKind::blocking_copy, operations), {}};
   candidate.finding.what = fmt::format("{} to the GPU from pinned memory {} blocking calls: the host waits for each",
                                        copies_in_words(e.program, operations), verb(operations.size(), "use"));
   candidate.fixes.push_back({"Use cudaMemcpyAsync on a stream, and wait once before the memory is overwritten",

@@ -44,6 +44,8 @@ constexpr std::array kLimitTimesFields{
     field<&LimitTimes::graph_call>("graph_call", omit_empty, "Host time to launch a small graph."),
     field<&LimitTimes::graph_node>("graph_node", omit_empty, "GPU time that one more empty kernel adds to a graph."),
     field<&LimitTimes::pin_per_byte>("pin_per_byte", omit_empty, "Time to register and unregister memory, per byte."),
+    field<&LimitTimes::touch_per_byte>("touch_per_byte", omit_empty,
+                                       "Time to allocate, touch and free memory, per byte."),
 };
 constexpr Codec kLimitTimes =
     on_one_line(record(kLimitTimesFields, "Other costs on this machine, as far as they were measured."));

@@ -1,0 +1,130 @@
+// Finds data that come from files more slowly than they could: copies from mapped files, and files that are read while
+// GPU and link wait.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "core/units.hpp"
+#include "explain/candidates.hpp"
+
+namespace xferbench::explain {
+
+using recording::CopyKind;
+using recording::Memory;
+
+namespace {
+
+// --- Mapped files ---------------------------------------------------------------------------------------------------
+
+constexpr double kReaders = 4;  // threads that read a file into pinned slots, as the fix suggests
+
+/// Seconds of a copy by pinned slots: threads copy from the page cache into them while earlier slots cross the link.
+double seconds_by_slots(const Operation& o, const Costs& costs) {
+  const double reading = static_cast<double>(o.bytes) * costs.gather / kReaders;
+  return std::max(reading, costs.copy(o.copy, Memory::pinned, o.bytes).value_or(reading));
+}
+
+Candidate mapped_candidate(const AnalysisInput& e, std::string_view file, const std::vector<Index>& copies) {
+  double slots = 0;
+  for (const Index i : copies) slots += seconds_by_slots(e.program.operations[i], e.costs);
+  Candidate candidate{finding_of_copies(e, FindingKind::mapped_copy, copies), {}};
+  Finding& finding = candidate.finding;
+  finding.at_most = true;
+  finding.what =
+      fmt::format("{} to the GPU {} from the mapped file {}: {}; through pinned slots up to {}",
+                  copies_in_words(e.program, copies), verb(copies.size(), "read"), file,
+                  rate_text(finding.bytes, recorded_time_of(e.program, copies)), rate_text(finding.bytes, slots));
+  candidate.fixes.push_back(
+      {fmt::format(
+           "Read the file with {} threads into pinned slots, and copy each slot with cudaMemcpyAsync (xferbench "
+           "storage --path {} compares the ways)",
+           kReaders, file),
+       "The file is in the page cache; one on a disk takes as long as the disk does",
+       [copies, costs = e.costs](Program& p) {
+         for (const Index i : copies) {
+           Operation& o = p.operations[i];
+           o.work = std::min(o.work, seconds_by_slots(o, costs));
+         }
+       }});
+  return candidate;
+}
+
+// --- Reading in turn ------------------------------------------------------------------------------------------------
+
+/// Copies to the GPU of each thread, in order.
+std::map<std::uint32_t, std::vector<Index>> sampled_copies_by_thread(const Program& p) {
+  std::map<std::uint32_t, std::vector<Index>> threads;
+  for (Index i = 0; i < p.operations.size(); ++i) {
+    const Operation& o = p.operations[i];
+    const bool fits = crosses_the_link(o) && o.copy == CopyKind::h2d && o.call != kNone && p.calls[o.call].is_sampled;
+    if (fits) threads[p.calls[o.call].thread].push_back(i);
+  }
+  return threads;
+}
+
+std::uint64_t bytes_read_before(const Program& p, const std::vector<Index>& copies) {
+  std::uint64_t sum = 0;
+  for (const Index i : copies) sum += p.calls[p.operations[i].call].read_before;
+  return sum;
+}
+
+/// Moves the work before each copy but the first to a thread of its own, which works for one copy after the other. A
+/// join (Operation::is_join) stands for each piece of this work.
+void read_ahead(Program& p, const std::vector<Index>& copies) {
+  Index before = copies.front();
+  for (const Index copy : copies) {
+    if (copy == copies.front()) continue;
+    Operation reading{.stream = kNone, .is_join = true};
+    for (const Index c : calls_of_work_before(p, p.operations[copy].call)) {
+      reading.work += std::max(0., p.calls[c].gap);
+      p.calls[c].gap = std::min(p.calls[c].gap, 0.);
+    }
+    depend(reading, before);
+    before = static_cast<Index>(p.operations.size());
+    p.operations.push_back(std::move(reading));
+    depend(p.operations[copy], before);
+  }
+}
+
+Candidate in_turn_candidate(const AnalysisInput& e, const std::vector<Index>& copies, std::uint64_t read) {
+  Candidate candidate{finding_of_copies(e, FindingKind::read_in_turn, copies), {}};
+  candidate.finding.at_most = true;
+  candidate.finding.what =
+      fmt::format("The thread that makes {} to the GPU reads {} from files between them, in turn with the copies",
+                  copies_in_words(e.program, copies), format_size(read));
+  candidate.fixes.push_back(
+      {"Read ahead in a thread of its own, into a second buffer (PyTorch: DataLoader with workers and pin_memory), "
+       "while "
+       "the GPU works on the one before",
+       "What the thread does before each copy is reading, or can go with it to the other thread",
+       [copies](Program& p) { read_ahead(p, copies); }});
+  return candidate;
+}
+
+}  // namespace
+
+std::vector<Candidate> mapped_copies(const AnalysisInput& e) {
+  std::map<Index, std::vector<Index>> files;
+  for (Index i = 0; i < e.program.operations.size(); ++i) {
+    const Operation& o = e.program.operations[i];
+    if (o.copy != CopyKind::h2d || o.host != Memory::pageable || o.call == kNone) continue;
+    if (const Index file = e.program.calls[o.call].source_file; file != 0) files[file].push_back(i);
+  }
+  std::vector<Candidate> found;
+  for (const auto& [file, copies] : files) found.push_back(mapped_candidate(e, e.recording.name(file), copies));
+  return found;
+}
+
+std::vector<Candidate> reads_in_turn(const AnalysisInput& e) {
+  constexpr std::size_t kFewest = 3;
+  std::vector<Candidate> found;
+  for (const auto& [thread, copies] : sampled_copies_by_thread(e.program)) {
+    const std::uint64_t read = bytes_read_before(e.program, copies);
+    if (copies.size() < kFewest || 2 * read < bytes_of(e.program, copies)) continue;
+    found.push_back(in_turn_candidate(e, copies, read));
+  }
+  return found;
+}
+
+}  // namespace xferbench::explain

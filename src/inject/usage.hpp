@@ -1,0 +1,60 @@
+// Samples counters of the operating system around copy calls: page faults of the thread, bytes that the thread has
+// read, and the mapped file from which a copy reads (recording::Usage).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "inject/recorder.hpp"
+
+namespace xferbench::inject {
+
+/// The first three arguments of the calls for which has_copy_arguments() is true. One of the pointers may be the GPU's.
+struct CopyArguments {
+  const void* destination = nullptr;
+  const void* source = nullptr;
+  std::size_t bytes = 0;
+};
+/// Whether a function of this name (plain_call_name()) has CopyArguments, as cudaMemcpy and cuMemcpyDtoHAsync do.
+bool has_copy_arguments(std::string_view call);
+
+/// The files that are mapped into this process, as of at most half a second ago. Thread-safe.
+class MappedFiles {
+ public:
+  /// Returns the path of the file that is mapped at this address. Empty for other memory, for programs and their
+  /// libraries, and for memory that is only called a file (/dev/shm, GPU memory).
+  std::string at(const void* address, recording::Time time);
+
+ private:
+  struct Mapping {
+    std::uintptr_t begin = 0;
+    std::uintptr_t end = 0;
+    std::string file{};
+  };
+  [[nodiscard]] const Mapping* find(std::uintptr_t address) const;
+  void read(recording::Time time);
+
+  std::mutex mutex_;
+  recording::Time read_at_ = 0;
+  std::vector<Mapping> mappings_;  // all, sorted by address
+};
+
+class UsageSampler {
+ public:
+  explicit UsageSampler(Recorder& recorder) : recorder_(recorder) {}
+
+  /// Called on the calling thread when a copy call begins and ends. Calls within a sampled call are not sampled. Adds a
+  /// record when a call ends that copies 64 KiB or more.
+  void begin(std::uint32_t correlation, const CopyArguments& arguments) noexcept;
+  void end(std::uint32_t correlation) noexcept;
+
+ private:
+  Recorder& recorder_;
+  MappedFiles files_;
+};
+
+}  // namespace xferbench::inject

@@ -1,0 +1,133 @@
+// Tests of findings about memory and files of the host, which the counters of a recording show (recording::Usage).
+#include <gtest/gtest.h>
+
+#include <string_view>
+
+#include "core/units.hpp"
+#include "unit/explain_fixture.hpp"
+
+namespace xferbench::explain {
+namespace {
+
+using recording::CopyKind;
+using recording::Memory;
+using recording::StreamFlag;
+
+constexpr int kRounds = 8;
+constexpr std::uint64_t kBatch = 64 * MiB;
+constexpr std::uint64_t kBatchPages = kBatch / (4 * KiB);
+
+/// Pageable memory that is in use takes a third of the time that the copies of the recording take.
+Costs fast_costs() {
+  Costs costs = SyntheticRecording::costs();
+  costs.copy = [](CopyKind, Memory host, std::uint64_t bytes) {
+    return std::optional(SyntheticRecording::copy_seconds(host, bytes) / (host == Memory::pageable ? 3 : 1));
+  };
+  return costs;
+}
+
+Recording results_in_new_memory(const SyntheticRecording::Did& each) {
+  return in_range([&](SyntheticRecording& made) {
+    for (int step = 0; step < kRounds; ++step) {
+      made.copy(CopyKind::d2h, Memory::pageable, kBatch, 7, false);
+      made.usage(each);
+    }
+  });
+}
+
+TEST(ExplainMemory, CopiesIntoNewMemoryGainByKeepingIt) {
+  const Recording recording = results_in_new_memory({.faults = kBatchPages});
+  const ProcessExplanation analysis = explain(recording, fast_costs(), {}, std::nullopt, {.range = "steps"});
+  const Finding* fresh = find(analysis, FindingKind::fresh_memory);
+  ASSERT_NE(fresh, nullptr);
+  EXPECT_EQ(fresh->count, kRounds);
+  EXPECT_NEAR(*fresh->seconds_after / analysis.window_summary.seconds, 1. / 3, 0.01);
+  EXPECT_NE(fresh->what.find("9.988 GB/s; memory in use would reach 29.96 GB/s"), std::string::npos) << fresh->what;
+  EXPECT_EQ(analysis.findings.front().kind, FindingKind::pageable) << "gains more";
+}
+
+TEST(ExplainMemory, HugePagesTakeFewFaults) {
+  const ProcessExplanation analysis = explain(results_in_new_memory({.faults = kBatch / (2 * MiB)}), fast_costs(), {},
+                                              std::nullopt, {.range = "steps"});
+  EXPECT_NE(find(analysis, FindingKind::fresh_memory), nullptr);
+}
+
+TEST(ExplainMemory, MemoryInUseIsNotFresh) {
+  const ProcessExplanation analysis =
+      explain(results_in_new_memory({.faults = 4}), fast_costs(), {}, std::nullopt, {.range = "steps"});
+  EXPECT_EQ(find(analysis, FindingKind::fresh_memory), nullptr);
+}
+
+TEST(ExplainMemory, NewMemoryIsNotAccusedIfCopiesAreAsFastAsUsual) {
+  EXPECT_EQ(find(explained(results_in_new_memory({.faults = kBatchPages})), FindingKind::fresh_memory), nullptr);
+}
+
+/// Steps that prepare a batch for 20 ms, copy it, and compute for 20 ms.
+Recording batches_read(Memory host, const SyntheticRecording::Did& each) {
+  return in_range([&](SyntheticRecording& made) {
+    const std::uint32_t stream = made.stream(StreamFlag::non_blocking);
+    for (int step = 0; step < kRounds; ++step) {
+      made.work(20e-3);
+      made.copy(CopyKind::h2d, host, kBatch, stream);
+      made.usage(each);
+      made.kernel("work", 20e-3, stream);
+      made.wait(stream);
+    }
+  });
+}
+
+TEST(ExplainMemory, ArraysMadeAnewGainWhatTouchingThemTakes) {
+  const ProcessExplanation analysis = explained(batches_read(Memory::pageable, {.faults_before = kBatchPages}));
+  const Finding* fresh = find(analysis, FindingKind::fresh_memory);
+  ASSERT_NE(fresh, nullptr);
+  EXPECT_TRUE(fresh->at_most);
+  const double touching = kRounds * Costs{}.touch * static_cast<double>(kBatch);
+  // The first batch has no sampled call before it, so nothing is known of it.
+  EXPECT_NEAR(analysis.window_summary.seconds - *fresh->seconds_after, touching * (kRounds - 1) / kRounds, 1e-4);
+}
+
+TEST(ExplainMemory, ReadingInTurnGainsByReadingAhead) {
+  const ProcessExplanation analysis = explained(batches_read(Memory::pinned, {.read_before = kBatch}));
+  const Finding* reads = find(analysis, FindingKind::read_in_turn);
+  ASSERT_NE(reads, nullptr);
+  EXPECT_TRUE(reads->at_most);
+  const double step = 20e-3 + pinned_seconds(kBatch);
+  EXPECT_NEAR(*reads->seconds_after, 20e-3 + kRounds * step, 2e-3) << "reading hides behind copies and kernels";
+}
+
+TEST(ExplainMemory, ReadingLongerThanTheGpuWorksSetsThePace) {
+  const Recording recording = in_range([&](SyntheticRecording& made) {
+    const std::uint32_t stream = made.stream(StreamFlag::non_blocking);
+    for (int step = 0; step < kRounds; ++step) {
+      made.work(20e-3);
+      made.copy(CopyKind::h2d, Memory::pinned, kBatch, stream);
+      made.usage({.read_before = kBatch});
+      made.kernel("work", 5e-3, stream);
+      made.wait(stream);
+    }
+  });
+  const ProcessExplanation analysis = explained(recording);
+  const Finding* reads = find(analysis, FindingKind::read_in_turn);
+  ASSERT_NE(reads, nullptr);
+  EXPECT_NEAR(*reads->seconds_after, kRounds * 20e-3 + 2 * pinned_seconds(kBatch) + 5e-3, 2e-3);
+}
+
+TEST(ExplainMemory, WorkThatReadsLittleIsNotReading) {
+  EXPECT_EQ(find(explained(batches_read(Memory::pinned, {.read_before = kBatch / 4})), FindingKind::read_in_turn),
+            nullptr);
+}
+
+TEST(ExplainMemory, MappedFilesAreNamed) {
+  const ProcessExplanation analysis =
+      explained(batches_read(Memory::pageable, {.faults = kBatchPages, .source_file = "/data/model.bin"}));
+  const Finding* mapped = find(analysis, FindingKind::mapped_copy);
+  ASSERT_NE(mapped, nullptr);
+  EXPECT_NE(mapped->what.find("from the mapped file /data/model.bin: 9.988 GB/s"), std::string::npos) << mapped->what;
+  EXPECT_NE(mapped->fix.find("--path /data/model.bin"), std::string::npos) << mapped->fix;
+  EXPECT_LT(*mapped->seconds_after, analysis.window_summary.seconds);
+  EXPECT_EQ(find(analysis, FindingKind::pageable), nullptr) << "a file's pages are not the program's to pin";
+  EXPECT_EQ(find(analysis, FindingKind::fresh_memory), nullptr);
+}
+
+}  // namespace
+}  // namespace xferbench::explain
