@@ -96,10 +96,11 @@ Copy copy_of(const Cupti& r) {
           .asynchronous = (r.flags & CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC) != 0 ? 1U : 0U};
 }
 
-/// The UUID in the format of nvidia-smi, for example "GPU-01234567-...".
-std::string text_of(const CUuuid& uuid) {
+/// The UUID in the format of nvidia-smi, for example "GPU-01234567-..."; a MIG instance has one of its own.
+std::string uuid_of(const CUpti_ActivityDevice4& device) {
   constexpr std::array kDashesBefore{4, 6, 8, 10};
-  std::string text = "GPU-";
+  const CUuuid& uuid = device.isMigEnabled != 0 ? device.migUuid : device.uuid;
+  std::string text = device.isMigEnabled != 0 ? "MIG-" : "GPU-";
   for (int i = 0; i < 16; ++i) {
     for (const int dash : kDashesBefore) {
       if (i == dash) text += '-';
@@ -203,7 +204,7 @@ void add(const CUpti_ActivityDevice4& r, const Conversion& with) {
   const NameId name = r.name == nullptr ? 0 : writer.name(r.name);
   with.to.add(
       Type::device,
-      Device{.id = r.id, .name = name, .uuid = writer.name(text_of(r.uuid)), .multiprocessors = r.numMultiprocessors});
+      Device{.id = r.id, .name = name, .uuid = writer.name(uuid_of(r)), .multiprocessors = r.numMultiprocessors});
 }
 
 void add(const CUpti_ActivityAPI& r, const Conversion& with) {

@@ -342,6 +342,10 @@ class Holds(Lives):
             self.assertEqual(usage.source_file, "")
         self.assertGreater(usages[0].read_before, 0)
 
+    def test_mig_instances_have_their_own_uuid(self):
+        devices = self.live_once("seven", alone=False, FAKE_CUPTI_MIG="1").device
+        self.assertEqual([device.uuid for device in devices], ["MIG-00000000-0000-0000-0000-000000000007"])
+
     def test_mapped_files_are_named(self):
         model = self.folder / "a model.bin"
         model.write_bytes(bytes(4 << 20))

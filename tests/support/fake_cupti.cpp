@@ -7,6 +7,7 @@
 // FAKE_CUPTI_RUNNING  the last kernel never ends
 // FAKE_CUPTI_STUCK    a forced flush never returns
 // FAKE_CUPTI_SOURCE   a file: copies read from its mapping
+// FAKE_CUPTI_MIG      the GPU is a MIG instance
 // FAKE_CUPTI_LOG      a file that gets a line per call: name of the function, process, numbers
 #include <cupti.h>
 #include <dlfcn.h>
@@ -198,6 +199,8 @@ void begin_device() {
   device.name = "Pretended GPU";
   device.numMultiprocessors = 132;
   for (int i = 0; i < 16; ++i) device.uuid.bytes[i] = static_cast<char>(i * 17);
+  device.isMigEnabled = is_set("FAKE_CUPTI_MIG") ? 1 : 0;
+  if (device.isMigEnabled != 0) device.migUuid.bytes[15] = 7;
   append(device);
   CUpti_ActivityContext3 context{};
   context.kind = CUPTI_ACTIVITY_KIND_CONTEXT;

@@ -106,6 +106,17 @@ TEST(MachineLimits, KnowWhatPinningCosts) {
   EXPECT_DOUBLE_EQ(*limits_of(report).costs.pin, 2.7e-3 / (64. * MiB));
 }
 
+TEST(MachineLimits, KnowWhatTouchingMemoryCosts) {
+  Report report = machine();
+  EXPECT_DOUBLE_EQ(limits_of(report).costs.touch, Costs{}.touch);
+  report.results.push_back(measured("alloc", {word("memory", "malloc"), number("size", 64 * MiB)}, 2e-6));
+  Measurement cycle;
+  cycle.name = kCycle;
+  cycle.median = 14.5e-3;
+  report.results.back().measurements.push_back(cycle);
+  EXPECT_DOUBLE_EQ(limits_of(report).costs.touch, 14.5e-3 / (64. * MiB));
+}
+
 TEST(MachineLimits, LeaveOutWhatFailed) {
   Report report = machine();
   for (Result& r : report.results) r.status = Status::failed;

@@ -77,11 +77,11 @@ Recording batches_read(Memory host, const SyntheticRecording::Did& each) {
 }
 
 TEST(ExplainMemory, ArraysMadeAnewGainWhatTouchingThemTakes) {
-  const ProcessExplanation analysis = explained(batches_read(Memory::pageable, {.faults_before = kBatchPages}));
+  const ProcessExplanation analysis = explained(batches_read(Memory::pageable, {.faults_before = kBatchPages / 2}));
   const Finding* fresh = find(analysis, FindingKind::fresh_memory);
   ASSERT_NE(fresh, nullptr);
   EXPECT_TRUE(fresh->at_most);
-  const double touching = kRounds * Costs{}.touch * static_cast<double>(kBatch);
+  const double touching = kRounds * Costs{}.touch * static_cast<double>(kBatch) / 2;
   // The first batch has no sampled call before it, so nothing is known of it.
   EXPECT_NEAR(analysis.window_summary.seconds - *fresh->seconds_after, touching * (kRounds - 1) / kRounds, 1e-4);
 }
