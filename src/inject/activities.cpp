@@ -22,8 +22,7 @@ constexpr std::array kKinds{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
                             CUPTI_ACTIVITY_KIND_CUDA_EVENT,
                             CUPTI_ACTIVITY_KIND_STREAM,
                             CUPTI_ACTIVITY_KIND_CONTEXT,
-                            CUPTI_ACTIVITY_KIND_DEVICE,
-                            CUPTI_ACTIVITY_KIND_OVERHEAD};
+                            CUPTI_ACTIVITY_KIND_DEVICE};
 
 std::atomic<Activities*>& the_activities() {
   static std::atomic<Activities*> activities = nullptr;
@@ -131,12 +130,11 @@ std::string Activities::turn_on() {
   return {};
 }
 
-/// Enables all activity kinds. Ignores failures for events and overheads, which are not essential.
+/// Enables all activity kinds. Ignores a failure for events, which are not essential.
 CUptiResult Activities::enable_kinds() {
   for (const CUpti_ActivityKind kind : kKinds) {
     const CUptiResult result = api_.enable(kind);
-    const bool essential = kind != CUPTI_ACTIVITY_KIND_CUDA_EVENT && kind != CUPTI_ACTIVITY_KIND_OVERHEAD;
-    if (result != CUPTI_SUCCESS && essential) return result;
+    if (result != CUPTI_SUCCESS && kind != CUPTI_ACTIVITY_KIND_CUDA_EVENT) return result;
   }
   return CUPTI_SUCCESS;
 }
@@ -183,10 +181,10 @@ void Activities::watch_managed_memory(CUcontext context) {
   if (api_.device_of(context, &device) != CUPTI_SUCCESS || device >= kMostDevices) return;
   const std::uint64_t bit = std::uint64_t{1} << device;
   if ((managed_tried_.fetch_or(bit) & bit) != 0) return;  // handle each device only once
-  std::array<CUpti_ActivityUnifiedMemoryCounterConfig, 3> configs{};
+  // GPU page faults are not counted: no finding uses them.
+  std::array<CUpti_ActivityUnifiedMemoryCounterConfig, 2> configs{};
   constexpr std::array kCounters{CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_HTOD,
-                                 CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOH,
-                                 CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_GPU_PAGE_FAULT};
+                                 CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOH};
   for (std::size_t i = 0; i < configs.size(); ++i) {
     configs[i] = {.scope = CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_SCOPE_PROCESS_SINGLE_DEVICE,
                   .kind = kCounters[i],

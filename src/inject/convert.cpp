@@ -222,12 +222,6 @@ void add(const CUpti_ActivityAPI& r, const Conversion& with) {
                    .stack = written_stack(r.correlationId, with.to.writer())});
 }
 
-void add(const CUpti_ActivityOverhead& r, const Conversion& with) {
-  if (r.end < r.start) return;
-  const std::uint32_t thread = r.objectKind == CUPTI_ACTIVITY_OBJECT_THREAD ? r.objectId.pt.threadId : 0;
-  with.to.add(Type::overhead, r.start, Overhead{.begin = r.start, .end = r.end, .thread = thread});
-}
-
 void add(const CUpti_ActivityUnifiedMemoryCounter2& r, const Conversion& with) {
   const bool in = r.counterKind == CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_HTOD;
   const bool out = r.counterKind == CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOH;
@@ -259,7 +253,6 @@ void convert(const CUpti_Activity& record, const Conversion& with) {
     case CUPTI_ACTIVITY_KIND_DEVICE: return add(*static_cast<const CUpti_ActivityDevice4*>(r), with);
     case CUPTI_ACTIVITY_KIND_RUNTIME:
     case CUPTI_ACTIVITY_KIND_DRIVER: return add(*static_cast<const CUpti_ActivityAPI*>(r), with);
-    case CUPTI_ACTIVITY_KIND_OVERHEAD: return add(*static_cast<const CUpti_ActivityOverhead*>(r), with);
     case CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER:
       return add(*static_cast<const CUpti_ActivityUnifiedMemoryCounter2*>(r), with);
     default: return;

@@ -45,7 +45,7 @@ enum class Type : std::uint16_t {
   event,
   range,
   migration,
-  overhead,
+  overhead,  ///< no longer written or read
   stack,
   note,
   lost,
@@ -222,14 +222,6 @@ struct Migration {
   std::uint16_t reserved = 0;
 };
 
-/// Time that recording added to the program, as far as it is known.
-struct Overhead {
-  Time begin = 0;
-  Time end = 0;
-  std::uint32_t thread = 0;
-  std::uint32_t reserved = 0;
-};
-
 /// A call stack of the host. Followed by `frames` NameIds, innermost first, and by zeros up to a multiple of 8.
 struct Stack {
   std::uint32_t id = 0;
@@ -267,7 +259,7 @@ inline constexpr bool kIsPlain = std::is_trivially_copyable_v<Record> && sizeof(
 static_assert(kIsPlain<FileHeader> && kIsPlain<RecordHeader> && kIsPlain<Name> && kIsPlain<Process>);
 static_assert(kIsPlain<Device> && kIsPlain<Stream> && kIsPlain<Call> && kIsPlain<Copy> && kIsPlain<Kernel>);
 static_assert(kIsPlain<Fill> && kIsPlain<Synchronization> && kIsPlain<Event> && kIsPlain<Range>);
-static_assert(kIsPlain<Migration> && kIsPlain<Overhead> && kIsPlain<Stack> && kIsPlain<Note> && kIsPlain<Lost>);
+static_assert(kIsPlain<Migration> && kIsPlain<Stack> && kIsPlain<Note> && kIsPlain<Lost>);
 static_assert(kIsPlain<End> && kIsPlain<Usage>);
 
 }  // namespace xferbench::recording

@@ -139,7 +139,7 @@ class Reader {
       case Type::event: return r_.events.push_back(as<Event>(payload, "an event"));
       case Type::range: return take_range(as<Range>(payload, "a range"));
       case Type::migration: return take_migration(as<Migration>(payload, "a migration"));
-      case Type::overhead: return take_overhead(as<Overhead>(payload, "an overhead"));
+      case Type::overhead: return;
       case Type::stack: return take_stack(payload);
       case Type::note: return take_note(as<Note>(payload, "a note"));
       case Type::lost: return take_lost(as<Lost>(payload, "lost records"));
@@ -263,11 +263,6 @@ class Reader {
     r_.migrations.push_back(migration);
   }
 
-  void take_overhead(const Overhead& overhead) {
-    in_order(overhead.begin, overhead.end);
-    r_.overheads.push_back(overhead);
-  }
-
   void take_usage(const Usage& usage) {
     in_order(usage.begin, usage.end);
     in_order(usage.faults_before, usage.faults_until_end);
@@ -311,7 +306,6 @@ class Reader {
     by_begin(r_.synchronizations);
     by_begin(r_.ranges);
     by_begin(r_.migrations);
-    by_begin(r_.overheads);
     by_begin(r_.usages);
   }
 

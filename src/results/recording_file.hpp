@@ -27,7 +27,6 @@ struct Recording {
   std::vector<recording::Event> events;  ///< in the order of the file
   std::vector<recording::Range> ranges;
   std::vector<recording::Migration> migrations;
-  std::vector<recording::Overhead> overheads;
   std::vector<recording::Usage> usages;
   std::vector<std::vector<recording::NameId>> stacks{{}};  ///< call stacks, indexed by Stack::id
   std::vector<std::string> notes;
