@@ -19,10 +19,14 @@ constexpr std::size_t kLeastSampled = 64 << 10;
 /// From this size on, it is looked up from which file a copy reads.
 constexpr std::size_t kLeastOfFile = 1 << 20;
 
-/// The sampled call that this thread is in; correlation 0: none.
-recording::Usage& open_usage() {
-  thread_local recording::Usage usage;
-  return usage;
+/// The sampled call that this thread is in. Calls of the driver within a call of the runtime have its correlation id.
+struct OpenCall {
+  recording::Usage usage{};  // correlation 0: none
+  unsigned depth = 0;        // number of calls within it that have begun
+};
+OpenCall& open_call() {
+  thread_local OpenCall call;
+  return call;
 }
 
 std::uint64_t faults_of_thread() {
@@ -100,8 +104,10 @@ void MappedFiles::read(Time time) {
 
 void UsageSampler::begin(std::uint32_t correlation, const CopyArguments& arguments) noexcept {
   constexpr Time kPeriod = 500'000;  // ns; reading the counters takes a few microseconds
-  recording::Usage& usage = open_usage();
+  OpenCall& open = open_call();
+  recording::Usage& usage = open.usage;
   thread_local Time counted = 0;  // when the bytes read were last looked up
+  if (usage.correlation == correlation) ++open.depth;
   if (usage.correlation != 0 || arguments.bytes < kLeastSampled) return;
   const Time time = now();
   usage = {.begin = time, .thread = this_thread(), .correlation = correlation};
@@ -119,8 +125,12 @@ void UsageSampler::begin(std::uint32_t correlation, const CopyArguments& argumen
 }
 
 void UsageSampler::end(std::uint32_t correlation) noexcept {
-  recording::Usage& usage = open_usage();
-  if (usage.correlation != correlation) return;
+  OpenCall& open = open_call();
+  recording::Usage& usage = open.usage;
+  if (usage.correlation != correlation || open.depth > 0) {
+    if (usage.correlation == correlation) --open.depth;
+    return;
+  }
   usage.faults_until_end = faults_of_thread();
   usage.end = now();
   recorder_.add(recording::Type::usage, usage.begin, usage);
