@@ -1,12 +1,17 @@
 #include "inject/usage.hpp"
 
+#include <fcntl.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <fstream>
 #include <set>
-#include <sstream>
+#include <span>
+
+#include "core/descriptor.hpp"
 
 namespace xferbench::inject {
 
@@ -34,14 +39,26 @@ std::uint64_t faults_of_thread() {
   return getrusage(RUSAGE_THREAD, &usage) == 0 ? static_cast<std::uint64_t>(usage.ru_minflt) : 0;
 }
 
-void count_bytes_read(recording::Usage& usage) {
-  std::ifstream counters("/proc/thread-self/io");
-  std::string name;
+/// Returns the beginning of a file of the system, as much as fits into the buffer.
+std::string_view beginning_of(const char* path, std::span<char> buffer) {
+  const Descriptor file(open(path, O_RDONLY | O_CLOEXEC));  // NOLINT(cppcoreguidelines-pro-type-vararg)
+  const ssize_t got = file ? read(file.number(), buffer.data(), buffer.size()) : 0;
+  return {buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0))};
+}
+
+/// Returns the number behind this text, for example behind "rchar: "; 0 if there is none.
+std::uint64_t number_behind(std::string_view text, std::string_view all) {
+  const std::size_t at = all.find(text);
   std::uint64_t value = 0;
-  while (counters >> name >> value) {
-    if (name == "rchar:") usage.read_before = value;
-    if (name == "read_bytes:") usage.from_disk_before = value;
-  }
+  if (at != all.npos) std::from_chars(all.data() + at + text.size(), all.data() + all.size(), value);
+  return value;
+}
+
+void count_bytes_read(recording::Usage& usage) {
+  std::array<char, 512> buffer{};
+  const std::string_view counters = beginning_of("/proc/thread-self/io", buffer);
+  usage.read_before = number_behind("rchar: ", counters);
+  usage.from_disk_before = number_behind("\nread_bytes: ", counters);
 }
 
 }  // namespace
@@ -55,55 +72,66 @@ bool has_copy_arguments(std::string_view call) {
 
 // --- Mapped files ---------------------------------------------------------------------------------------------------
 
-const MappedFiles::Mapping* MappedFiles::find(std::uintptr_t address) const {
-  const auto after = std::ranges::upper_bound(mappings_, address, {}, &Mapping::begin);
-  if (after == mappings_.begin() || address >= std::prev(after)->end) return nullptr;
-  return &*std::prev(after);
-}
-
 std::string MappedFiles::at(const void* address, Time time) {
-  constexpr Time kOld = 500'000'000;  // ns
-  constexpr Time kNew = 50'000'000;   // reading takes up to a millisecond
   const auto where = reinterpret_cast<std::uintptr_t>(address);
   const std::lock_guard lock(mutex_);
-  const Time age = read_at_ == 0 ? kOld : time - read_at_;
-  const Mapping* found = find(where);
-  const bool may_have_changed = found == nullptr || !found->file.empty();
-  if (age >= kOld || (age >= kNew && may_have_changed)) {
-    read(time);
-    found = find(where);
-  }
-  return found == nullptr ? std::string() : found->file;
+  if (time >= next_) read(time);
+  const auto after = std::ranges::upper_bound(mappings_, where, {}, &Mapping::begin);
+  if (after == mappings_.begin() || where >= std::prev(after)->end) return {};
+  return std::prev(after)->file;
 }
 
-/// Lines read, for example, "7f5a0000-7f5b0000 r--p 00000000 fe:00 1234   /data/model.bin".
+namespace {
+
+/// A line of /proc/self/maps, for example "7f5a0000-7f5b0000 r--p 00000000 fe:00 1234   /data/model.bin".
+struct MapsLine {
+  std::uintptr_t begin = 0;
+  std::uintptr_t end = 0;
+  bool is_program = false;
+  std::string_view file{};  // empty: no file
+};
+
+MapsLine parse_line(std::string_view line) {
+  MapsLine parsed;
+  const char* const last = line.data() + line.size();
+  const char* const dash = std::from_chars(line.data(), last, parsed.begin, 16).ptr;
+  const char* const space = std::from_chars(std::min(dash + 1, last), last, parsed.end, 16).ptr;
+  const std::string_view access = std::string_view(space, last).substr(0, 5);
+  parsed.is_program = access.find('x') != access.npos;
+  const std::size_t file = line.find('/');
+  if (file != line.npos) parsed.file = line.substr(file);
+  return parsed;
+}
+
+/// Whether the path is of a file with data, not of GPU memory, shared memory or the like.
+bool has_data(std::string_view path) {
+  return path.starts_with('/') && !path.starts_with("/dev/") && !path.starts_with("/memfd:") &&
+         !path.starts_with("/SYSV");
+}
+
+}  // namespace
+
+/// Spends up to a hundredth of the time: in a large process, reading takes milliseconds.
 void MappedFiles::read(Time time) {
-  read_at_ = time;
+  constexpr Time kRest = 100;  // times as long as reading took
   mappings_.clear();
   std::set<std::string> programs;
   std::ifstream maps("/proc/self/maps");
-  for (std::string line; std::getline(maps, line);) {
-    std::istringstream words(line);
-    Mapping mapping;
-    char dash = 0;
-    std::string access;
-    std::string rest;
-    words >> std::hex >> mapping.begin >> dash >> mapping.end >> access >> rest >> rest >> rest >> std::ws;
-    std::getline(words, mapping.file);
-    if (access.size() > 2 && access[2] == 'x') programs.insert(mapping.file);
-    mappings_.push_back(std::move(mapping));
+  for (std::string text; std::getline(maps, text);) {
+    const MapsLine line = parse_line(text);
+    if (line.is_program) programs.emplace(line.file);
+    mappings_.push_back({line.begin, line.end, has_data(line.file) ? std::string(line.file) : ""});
   }
   for (Mapping& mapping : mappings_) {
-    const bool is_file = mapping.file.starts_with('/') && !mapping.file.starts_with("/dev/") &&
-                         !mapping.file.starts_with("/memfd:") && !mapping.file.starts_with("/SYSV");
-    if (!is_file || programs.contains(mapping.file)) mapping.file.clear();
+    if (programs.contains(mapping.file)) mapping.file.clear();
   }
+  next_ = time + kRest * (now() - time);
 }
 
 // --- Sampling -------------------------------------------------------------------------------------------------------
 
 void UsageSampler::begin(std::uint32_t correlation, const CopyArguments& arguments) noexcept {
-  constexpr Time kPeriod = 500'000;  // ns; reading the counters takes a few microseconds
+  constexpr Time kPeriod = 1'000'000;  // ns; reading the counters takes a few microseconds
   OpenCall& open = open_call();
   recording::Usage& usage = open.usage;
   thread_local Time counted = 0;  // when the bytes read were last looked up

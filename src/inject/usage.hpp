@@ -22,7 +22,7 @@ struct CopyArguments {
 /// Whether a function of this name (plain_call_name()) has CopyArguments, as cudaMemcpy and cuMemcpyDtoHAsync do.
 bool has_copy_arguments(std::string_view call);
 
-/// The files that are mapped into this process, as of at most half a second ago. Thread-safe.
+/// The files that are mapped into this process, as they were a moment ago. Thread-safe.
 class MappedFiles {
  public:
   /// Returns the path of the file that is mapped at this address. Empty for other memory, for programs and their
@@ -35,11 +35,10 @@ class MappedFiles {
     std::uintptr_t end = 0;
     std::string file{};
   };
-  [[nodiscard]] const Mapping* find(std::uintptr_t address) const;
   void read(recording::Time time);
 
   std::mutex mutex_;
-  recording::Time read_at_ = 0;
+  recording::Time next_ = 0;       // when they are read again
   std::vector<Mapping> mappings_;  // all, sorted by address
 };
 
