@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstdlib>
+#include <stdexcept>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -50,7 +51,9 @@ class NumbersFile {
     for (std::size_t done = 0; done < bytes;) {
       const ssize_t got =
           pread(descriptor_, static_cast<char*>(to) + done, bytes - done, static_cast<off_t>(from + done));
-      if (got <= 0) fail(path_);
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) fail(path_);
+      if (got == 0) throw std::runtime_error(path_ + " is shorter than it was");
       done += static_cast<std::size_t>(got);
     }
   }

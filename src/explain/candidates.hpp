@@ -91,8 +91,8 @@ std::string verb(std::size_t count, std::string_view plural);
 /// Total duration of these calls in the replay, in seconds.
 double time_of_calls(const AnalysisInput& input, std::span<const Index> calls);
 
-/// Returns the calls whose gaps (HostCall::gap) are the program's work before this call, since the previous sampled
-/// call of its thread: the call itself, and the calls before it.
+/// Returns the calls whose gaps (HostCall::gap) are the program's work for this copy: the call itself, and those before
+/// it on its thread, back to the last sampled copy, launch or wait.
 std::vector<Index> calls_of_work_before(const Program& program, Index call);
 
 /// Removes the waits of a call, and limits its duration to `own` seconds.

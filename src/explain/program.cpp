@@ -74,8 +74,8 @@ class Builder {
     for (const recording::Device& device : r_.devices) multiprocessors_[device.id] = device.multiprocessors;
     find_streams();
     add_calls();
-    add_usages();
     add_operations();
+    add_usages();
     index_records();
     Order order(program_);
     for (const std::uint32_t correlation : earlier_) execute_earlier(correlation, order);
@@ -122,25 +122,6 @@ class Builder {
     const auto index = static_cast<Index>(program_.calls.size() - 1);
     if (call.end <= w_.end && (last_ == kNone || made.end >= program_.calls[last_].end)) last_ = index;
     return index;
-  }
-
-  void add_usages() {
-    std::map<std::uint32_t, const recording::Usage*> latest;  // per thread
-    std::map<std::uint32_t, std::uint64_t> read;              // per thread: bytes read until they were last looked up
-    for (const recording::Usage& usage : r_.usages) {
-      const recording::Usage* const before = std::exchange(latest[usage.thread], &usage);
-      const std::uint64_t read_until =
-          std::exchange(read[usage.thread], usage.read_before > 0 ? usage.read_before : read[usage.thread]);
-      const Index c = by_call_.first(usage.correlation);
-      if (c == kNone) continue;
-      HostCall& call = program_.calls[c];
-      call.is_sampled = true;
-      call.source_file = usage.source_file;
-      call.faults = usage.faults_until_end - usage.faults_before;
-      if (before == nullptr) continue;
-      call.faults_before = usage.faults_before - std::min(usage.faults_before, before->faults_until_end);
-      if (usage.read_before > 0) call.read_before = usage.read_before - std::min(usage.read_before, read_until);
-    }
   }
 
   // --- Operations ---
@@ -222,6 +203,49 @@ class Builder {
       case CopyKind::d2d: return Engine::inside;
       case CopyKind::p2p: return Engine::peer;
       default: return Engine::none;
+    }
+  }
+
+  // --- Usage: what copies to the GPU, and their threads since the copy before, did with memory and files ---
+
+  /// What a thread has done in the window since its last sampled copy to the GPU.
+  struct Since {
+    std::optional<std::uint64_t> faults_until{};  // nothing before the first sample in the window
+    std::optional<std::uint64_t> read_until{};
+    std::uint64_t disk_until = 0;
+    std::uint64_t faults = 0;
+    std::uint64_t read = 0;
+    std::uint64_t from_disk = 0;
+
+    void see(const recording::Usage& usage) {
+      if (faults_until) faults += usage.faults_before - std::min(usage.faults_before, *faults_until);
+      faults_until = usage.faults_until_end;
+      if (usage.read_before == 0) return;
+      if (read_until) {
+        read += usage.read_before - std::min(usage.read_before, *read_until);
+        from_disk += usage.from_disk_before - std::min(usage.from_disk_before, disk_until);
+      }
+      read_until = usage.read_before;
+      disk_until = usage.from_disk_before;
+    }
+  };
+
+  void add_usages() {
+    std::map<std::uint32_t, Since> threads;
+    for (const recording::Usage& usage : r_.usages) {
+      const Index c = by_call_.first(usage.correlation);
+      if (c == kNone || usage.begin < w_.begin) continue;
+      Since& since = threads[usage.thread];
+      since.see(usage);
+      HostCall& call = program_.calls[c];
+      call.faults = usage.faults_until_end - usage.faults_before;
+      call.source_file = usage.source_file;
+      const auto to_gpu = [this](Index i) { return program_.operations[i].copy == CopyKind::h2d; };
+      if (std::ranges::none_of(call.operations, to_gpu)) continue;
+      call.is_sampled = true;
+      call.faults_before = std::exchange(since.faults, 0);
+      call.read_before = std::exchange(since.read, 0);
+      call.from_disk_before = std::exchange(since.from_disk, 0);
     }
   }
 

@@ -77,11 +77,13 @@ struct HostCall {
   std::uint32_t thread = 0;
   std::uint32_t stack = 0;
   CudaCallKind kind = CudaCallKind::none;
-  Index source_file = 0;            ///< NameId; the mapped file from which the copy reads
-  std::uint64_t faults = 0;         ///< page faults in the call, for calls that copy 64 KiB or more
-  std::uint64_t faults_before = 0;  ///< page faults of its thread since the end of the previous such call
-  std::uint64_t read_before = 0;    ///< bytes that its thread read from files since this was last looked up
-  bool is_sampled = false;          ///< the three numbers above are known
+  Index source_file = 0;     ///< NameId; the mapped file from which the copy reads
+  bool is_sampled = false;   ///< a copy to the GPU of which the recording has a recording::Usage
+  std::uint64_t faults = 0;  ///< page faults in the call; 0 for copies that are not sampled
+  // What its thread did since its sampled copy to the GPU before this one; 0 for the first such copy in the window.
+  std::uint64_t faults_before = 0;
+  std::uint64_t read_before = 0;       ///< bytes read, up to where that was last looked up
+  std::uint64_t from_disk_before = 0;  ///< bytes that it made storage devices deliver, likewise
   bool asynchronous = false;
   bool merged = false;  ///< a fix merges this copy with a later one; its gap stays, unless it goes with the call
   std::vector<Index> operations{};  ///< indices of the operations that it enqueues, in order

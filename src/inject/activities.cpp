@@ -66,6 +66,13 @@ void CUPTIAPI on_call(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id, c
   activities->see_call(domain, id, *static_cast<const CUpti_CallbackData*>(data));
 }
 
+/// Whether a copy may read memory of the host, as far as its name or its kind says.
+bool may_read_host(CUpti_CallbackDomain domain, std::string_view name, const void* arguments) {
+  if (domain == CUPTI_CB_DOMAIN_DRIVER_API) return name.find("DtoH") == name.npos;
+  const std::int32_t kind = static_cast<const RuntimeCopyArguments*>(arguments)->kind;
+  return kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDefault;
+}
+
 }  // namespace
 
 // --- Enabling and disabling -----------------------------------------------------------------------------------------
@@ -139,17 +146,27 @@ CUptiResult Activities::enable_kinds() {
   return CUPTI_SUCCESS;
 }
 
+bool Activities::is_sampled(CUpti_CallbackDomain domain, CUpti_CallbackId id) const {
+  if (!has_copy_arguments(names_.call(domain, id))) return false;
+  if (domain != CUPTI_CB_DOMAIN_DRIVER_API) return true;
+  switch (id) {  // versions for addresses of 32 bits, with other arguments
+    case CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoD:
+    case CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH:
+    case CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync:
+    case CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoHAsync: return false;
+    default: return true;
+  }
+}
+
 void Activities::see_call(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_CallbackData& call) {
   const bool begins = call.callbackSite == CUPTI_API_ENTER;
   const bool resets = domain == CUPTI_CB_DOMAIN_RUNTIME_API && id == CUPTI_RUNTIME_TRACE_CBID_cudaDeviceReset_v3020;
   if (resets) return begins ? flush(true) : void();
   if (begins && recorder_.request().stacks) remember_stack(call.correlationId);
-  if (!has_copy_arguments(names_.call(domain, id)) || call.functionParams == nullptr) return;
-  if (begins) {
-    sampler_.begin(call.correlationId, *static_cast<const CopyArguments*>(call.functionParams));
-  } else {
-    sampler_.end(call.correlationId);
-  }
+  if (!is_sampled(domain, id) || call.functionParams == nullptr) return;
+  if (!begins) return sampler_.end(call.correlationId);
+  const auto& arguments = *static_cast<const CopyArguments*>(call.functionParams);
+  sampler_.begin(call.correlationId, arguments, may_read_host(domain, names_.call(domain, id), call.functionParams));
 }
 
 void Activities::choose_callbacks(CUpti_SubscriberHandle subscriber) {
@@ -159,7 +176,7 @@ void Activities::choose_callbacks(CUpti_SubscriberHandle subscriber) {
   if (stacks) prepare_stacks();
   for (const CUpti_CallbackDomain domain : {CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_CB_DOMAIN_DRIVER_API}) {
     names_.for_each_call(domain, [&](CUpti_CallbackId id) {
-      if (stacks || has_copy_arguments(names_.call(domain, id))) api_.enable_callback(1, subscriber, domain, id);
+      if (stacks || is_sampled(domain, id)) api_.enable_callback(1, subscriber, domain, id);
     });
   }
 }

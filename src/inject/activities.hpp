@@ -37,6 +37,8 @@ class Activities {
   std::string turn_on();
   [[nodiscard]] std::string failure(CUptiResult result) const;
   CUptiResult enable_kinds();
+  /// Whether copies by this call are sampled (inject/usage.hpp).
+  [[nodiscard]] bool is_sampled(CUpti_CallbackDomain domain, CUpti_CallbackId id) const;
   void choose_calls(CUpti_CallbackDomain domain, CUpti_ActivityKind all,
                     CUptiResult (*enable_call)(CUpti_CallbackId, std::uint8_t));
   void choose_callbacks(CUpti_SubscriberHandle subscriber);

@@ -1,7 +1,9 @@
 #include "inject/usage.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,6 +25,12 @@ namespace {
 constexpr std::size_t kLeastSampled = 64 << 10;
 /// From this size on, it is looked up from which file a copy reads.
 constexpr std::size_t kLeastOfFile = 1 << 20;
+
+/// Bytes that this library itself has read on this thread.
+std::uint64_t& own_bytes_read() {
+  thread_local std::uint64_t bytes = 0;
+  return bytes;
+}
 
 /// The sampled call that this thread is in. Calls of the driver within a call of the runtime have its correlation id.
 struct OpenCall {
@@ -57,7 +65,9 @@ std::uint64_t number_behind(std::string_view text, std::string_view all) {
 void count_bytes_read(recording::Usage& usage) {
   std::array<char, 512> buffer{};
   const std::string_view counters = beginning_of("/proc/thread-self/io", buffer);
-  usage.read_before = number_behind("rchar: ", counters);
+  const std::uint64_t read = number_behind("rchar: ", counters);
+  usage.read_before = read - std::min(read, own_bytes_read());
+  own_bytes_read() += counters.size();
   usage.from_disk_before = number_behind("\nread_bytes: ", counters);
 }
 
@@ -71,15 +81,6 @@ bool has_copy_arguments(std::string_view call) {
 }
 
 // --- Mapped files ---------------------------------------------------------------------------------------------------
-
-std::string MappedFiles::at(const void* address, Time time) {
-  const auto where = reinterpret_cast<std::uintptr_t>(address);
-  const std::lock_guard lock(mutex_);
-  if (time >= next_) read(time);
-  const auto after = std::ranges::upper_bound(mappings_, where, {}, &Mapping::begin);
-  if (after == mappings_.begin() || where >= std::prev(after)->end) return {};
-  return std::prev(after)->file;
-}
 
 namespace {
 
@@ -98,18 +99,37 @@ MapsLine parse_line(std::string_view line) {
   const char* const space = std::from_chars(std::min(dash + 1, last), last, parsed.end, 16).ptr;
   const std::string_view access = std::string_view(space, last).substr(0, 5);
   parsed.is_program = access.find('x') != access.npos;
-  const std::size_t file = line.find('/');
-  if (file != line.npos) parsed.file = line.substr(file);
+  const std::size_t file = line.find_first_of("/[");  // "[heap]" is no file
+  if (file != line.npos && line[file] == '/') parsed.file = line.substr(file);
   return parsed;
 }
 
 /// Whether the path is of a file with data, not of GPU memory, shared memory or the like.
 bool has_data(std::string_view path) {
-  return path.starts_with('/') && !path.starts_with("/dev/") && !path.starts_with("/memfd:") &&
-         !path.starts_with("/SYSV");
+  constexpr std::array<std::string_view, 6> kMemory{"/dev/", "/memfd:", "/SYSV", "/anon_hugepage", "/[", "/drm"};
+  const auto begins = [path](std::string_view memory) { return path.starts_with(memory); };
+  return path.starts_with('/') && !path.ends_with(" (deleted)") && std::ranges::none_of(kMemory, begins);
+}
+
+/// Whether there is a mapping of a file with just these addresses now. Other memory may have them since the list was
+/// read.
+bool is_mapped(std::uintptr_t begin, std::uintptr_t end) {
+  struct stat status {};
+  return lstat(fmt::format("/proc/self/map_files/{:x}-{:x}", begin, end).c_str(), &status) == 0;
 }
 
 }  // namespace
+
+std::string MappedFiles::at(const void* address, Time time) {
+  const auto where = reinterpret_cast<std::uintptr_t>(address);
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock) return {};
+  if (time >= next_) read(time);
+  const auto after = std::ranges::upper_bound(mappings_, where, {}, &Mapping::begin);
+  if (after == mappings_.begin() || where >= std::prev(after)->end) return {};
+  const Mapping& found = *std::prev(after);
+  return !found.file.empty() && is_mapped(found.begin, found.end) ? found.file : "";
+}
 
 /// Spends up to a hundredth of the time: in a large process, reading takes milliseconds.
 void MappedFiles::read(Time time) {
@@ -118,6 +138,7 @@ void MappedFiles::read(Time time) {
   std::set<std::string> programs;
   std::ifstream maps("/proc/self/maps");
   for (std::string text; std::getline(maps, text);) {
+    own_bytes_read() += text.size() + 1;
     const MapsLine line = parse_line(text);
     if (line.is_program) programs.emplace(line.file);
     mappings_.push_back({line.begin, line.end, has_data(line.file) ? std::string(line.file) : ""});
@@ -130,21 +151,24 @@ void MappedFiles::read(Time time) {
 
 // --- Sampling -------------------------------------------------------------------------------------------------------
 
-void UsageSampler::begin(std::uint32_t correlation, const CopyArguments& arguments) noexcept {
+void UsageSampler::begin(std::uint32_t correlation, const CopyArguments& arguments, bool from_host) noexcept {
   constexpr Time kPeriod = 1'000'000;  // ns; reading the counters takes a few microseconds
   OpenCall& open = open_call();
   recording::Usage& usage = open.usage;
   thread_local Time counted = 0;  // when the bytes read were last looked up
-  if (usage.correlation == correlation) ++open.depth;
-  if (usage.correlation != 0 || arguments.bytes < kLeastSampled) return;
+  if (usage.correlation == correlation) {
+    ++open.depth;
+    return;
+  }
   const Time time = now();
-  usage = {.begin = time, .thread = this_thread(), .correlation = correlation};
+  if (arguments.bytes < kLeastSampled || !recorder_.is_live() || !recorder_.wanted().has(time)) return;
+  open = {.usage = {.begin = time, .thread = this_thread(), .correlation = correlation}};
   try {
     if (time - counted >= kPeriod) {
       counted = time;
       count_bytes_read(usage);
     }
-    if (arguments.bytes >= kLeastOfFile) {
+    if (from_host && arguments.bytes >= kLeastOfFile) {
       usage.source_file = recorder_.writer().name(files_.at(arguments.source, time));
     }
   } catch (const std::exception&) {  // out of memory: these stay unknown

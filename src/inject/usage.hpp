@@ -19,14 +19,20 @@ struct CopyArguments {
   const void* source = nullptr;
   std::size_t bytes = 0;
 };
+/// As `cudaMemcpy` and `cudaMemcpyAsync` have them.
+struct RuntimeCopyArguments {
+  CopyArguments first{};
+  std::int32_t kind = 0;  ///< cudaMemcpyKind
+};
 /// Whether a function of this name (plain_call_name()) has CopyArguments, as cudaMemcpy and cuMemcpyDtoHAsync do.
 bool has_copy_arguments(std::string_view call);
 
 /// The files that are mapped into this process, as they were a moment ago. Thread-safe.
 class MappedFiles {
  public:
-  /// Returns the path of the file that is mapped at this address. Empty for other memory, for programs and their
-  /// libraries, and for memory that is only called a file (/dev/shm, GPU memory).
+  /// Returns the path of the file that is mapped at this address. Empty for other memory, deleted files, programs and
+  /// their libraries, memory that is only called a file (/dev/shm, GPU memory), and while another thread reads the
+  /// list.
   std::string at(const void* address, recording::Time time);
 
  private:
@@ -47,8 +53,8 @@ class UsageSampler {
   explicit UsageSampler(Recorder& recorder) : recorder_(recorder) {}
 
   /// Called on the calling thread when a copy call begins and ends. Calls within a sampled call are not sampled. Adds a
-  /// record when a call ends that copies 64 KiB or more.
-  void begin(std::uint32_t correlation, const CopyArguments& arguments) noexcept;
+  /// record when a call ends that copies 64 KiB or more. `from_host`: the source may be memory of the host.
+  void begin(std::uint32_t correlation, const CopyArguments& arguments, bool from_host) noexcept;
   void end(std::uint32_t correlation) noexcept;
 
  private:

@@ -188,9 +188,9 @@ std::string fix_sentence(const Finding& finding) {
     case FindingKind::setup: return "creating resources in advance";
     case FindingKind::default_stream: return "avoiding the legacy default stream";
     case FindingKind::managed: return "prefetching managed memory";
-    case FindingKind::fresh_memory: return "keeping the host memory of " + copies_of(finding);
+    case FindingKind::fresh_memory: return "reusing the host memory of " + copies_of(finding);
     case FindingKind::mapped_copy: return "reading the mapped file of " + copies_of(finding) + " into pinned memory";
-    case FindingKind::read_in_turn: return "reading files beside " + copies_of(finding);
+    case FindingKind::read_in_turn: return "reading ahead for " + copies_of(finding);
   }
   return {};
 }

@@ -234,7 +234,7 @@ std::byte* source_of_copy() {
 /// Copies from memory that is first touched in the call, after a call within this one.
 void copy() {
   const volatile std::byte* const source = source_of_copy();
-  const std::array<std::uintptr_t, 3> arguments{0, reinterpret_cast<std::uintptr_t>(source), kCopy};
+  const std::array<std::uintptr_t, 4> arguments{0, reinterpret_cast<std::uintptr_t>(source), kCopy, 1};
   const auto touch = [source, &arguments] {
     for (const auto site : {CUPTI_API_ENTER, CUPTI_API_EXIT}) {
       call_back(CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyAsync_v3020, site, arguments.data());

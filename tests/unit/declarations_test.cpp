@@ -57,6 +57,7 @@ const std::set<std::string>& other_words() {
       "pinned",      // a kind of host memory
       "register",    // registering host memory
       "scatter",     // a scenario
+      "cycle",       // a measurement that has a shared constant
       "start",       // also a metric of explanations: results/metric_names.hpp
       "submit",      // a measurement that has a shared constant
       "to",          // a label of results between two ranks

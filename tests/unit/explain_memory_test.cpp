@@ -42,8 +42,8 @@ TEST(ExplainMemory, CopiesIntoNewMemoryGainByKeepingIt) {
   ASSERT_NE(fresh, nullptr);
   EXPECT_EQ(fresh->count, kRounds);
   EXPECT_NEAR(*fresh->seconds_after / analysis.window_summary.seconds, 1. / 3, 0.01);
-  EXPECT_NE(fresh->what.find("9.988 GB/s; memory in use would reach 29.96 GB/s"), std::string::npos) << fresh->what;
-  EXPECT_EQ(analysis.findings.front().kind, FindingKind::pageable) << "gains more";
+  EXPECT_NE(fresh->what.find("9.988 GB/s; touched memory would reach 29.96 GB/s"), std::string::npos) << fresh->what;
+  EXPECT_EQ(analysis.findings.front().kind, FindingKind::fresh_memory) << "easier than pinning, which gains more";
 }
 
 TEST(ExplainMemory, HugePagesTakeFewFaults) {
@@ -93,6 +93,38 @@ TEST(ExplainMemory, ReadingInTurnGainsByReadingAhead) {
   EXPECT_TRUE(reads->at_most);
   const double step = 20e-3 + pinned_seconds(kBatch);
   EXPECT_NEAR(*reads->seconds_after, 20e-3 + kRounds * step, 2e-3) << "reading hides behind copies and kernels";
+}
+
+/// Steps that read a batch and copy it. The first copy of the window follows what was read before the window.
+TEST(ExplainMemory, WhatWasReadBeforeTheWindowDoesNotCount) {
+  const auto copy = [](SyntheticRecording& made, std::uint64_t read) {
+    made.copy(CopyKind::h2d, Memory::pinned, kBatch, 7);
+    made.usage({.faults_before = 10 * kBatchPages, .read_before = read});
+  };
+  SyntheticRecording made;
+  copy(made, 1000 * kBatch);
+  made.begin_range("steps");
+  copy(made, 1000 * kBatch);
+  for (int round = 1; round < kRounds; ++round) copy(made, kBatch / 4);
+  made.wait(7);
+  made.end_range();
+  EXPECT_EQ(find(explained(made.finish()), FindingKind::read_in_turn), nullptr);
+}
+
+TEST(ExplainMemory, ReadingBeforeACopyBackCountsForTheNextCopyToTheGpu) {
+  const Recording recording = in_range([&](SyntheticRecording& made) {
+    for (int round = 0; round < kRounds; ++round) {
+      made.work(20e-3);
+      made.copy(CopyKind::d2h, Memory::pinned, kBatch, 7);
+      made.usage({.read_before = kBatch});
+      made.work(1e-3);
+      made.copy(CopyKind::h2d, Memory::pinned, kBatch, 7);
+      made.usage({});
+      made.kernel("work", 20e-3, 7);
+      made.wait(7);
+    }
+  });
+  EXPECT_NE(find(explained(recording), FindingKind::read_in_turn), nullptr);
 }
 
 TEST(ExplainMemory, ReadingLongerThanTheGpuWorksSetsThePace) {

@@ -260,7 +260,7 @@ TEST_F(RecordingFile, ThatEndsBeforeItBeginsIsRefused) {
   refused(Type::range, Range{.begin = 5, .end = 4});
   refused(Type::migration, Migration{.begin = 5, .end = 4});
   refused(Type::usage, Usage{.begin = 5, .end = 4});
-  refused(Type::usage, Usage{.begin = 4, .end = 5, .faults_before = 2, .faults_until_end = 1});
+  refused(Type::usage, Usage{.begin = 4, .end = 5, .faults_before = 5, .faults_until_end = 4});
   EXPECT_EQ(read(Bytes().process().add(Type::range, Range{.begin = 5, .end = 0})).ranges.size(), 1U);
 }
 

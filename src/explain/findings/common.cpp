@@ -208,7 +208,9 @@ std::vector<Index> calls_of_work_before(const Program& program, Index call) {
   constexpr std::size_t kMost = 64;
   std::vector<Index> found{call};
   for (Index c = program.calls[call].follows; c != kNone && found.size() < kMost; c = program.calls[c].follows) {
-    if (program.calls[c].is_sampled || program.calls[c].thread != program.calls[call].thread) break;
+    const HostCall& before = program.calls[c];
+    const bool launches = before.kind == CudaCallKind::launch || before.kind == CudaCallKind::graph_launch;
+    if (before.is_sampled || launches || is_wait(before) || before.thread != program.calls[call].thread) break;
     found.push_back(c);
   }
   return found;

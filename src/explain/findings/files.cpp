@@ -40,11 +40,12 @@ Candidate mapped_candidate(const AnalysisInput& e, std::string_view file, const 
            "Read the file with {} threads into pinned slots, and copy each slot with cudaMemcpyAsync (xferbench "
            "storage --path {} compares the ways)",
            kReaders, file),
-       "The file is in the page cache; one on a disk takes as long as the disk does",
-       [copies, costs = e.costs](Program& p) {
+       "The file is in the page cache; otherwise the disk limits", [copies, costs = e.costs](Program& p) {
          for (const Index i : copies) {
            Operation& o = p.operations[i];
            o.work = std::min(o.work, seconds_by_slots(o, costs));
+           o.host = Memory::pinned;
+           o.engine = Engine::h2d;
          }
        }});
   return candidate;
@@ -69,21 +70,28 @@ std::uint64_t bytes_read_before(const Program& p, const std::vector<Index>& copi
   return sum;
 }
 
-/// Moves the work before each copy but the first to a thread of its own, which works for one copy after the other. A
-/// join (Operation::is_join) stands for each piece of this work.
+std::string from_storage(const Program& p, const std::vector<Index>& copies) {
+  std::uint64_t sum = 0;
+  for (const Index i : copies) sum += p.calls[p.operations[i].call].from_disk_before;
+  return sum == 0 ? "" : fmt::format(" ({} of it from storage)", format_size(sum));
+}
+
+/// Moves the work before each copy but the first to a thread of its own, which works for one copy after the other, with
+/// two buffers. A join (Operation::is_join) stands for each piece of this work.
 void read_ahead(Program& p, const std::vector<Index>& copies) {
   Index before = copies.front();
-  for (const Index copy : copies) {
-    if (copy == copies.front()) continue;
+  for (std::size_t k = 1; k < copies.size(); ++k) {
+    const Index call = p.operations[copies[k]].call;
     Operation reading{.stream = kNone, .is_join = true};
-    for (const Index c : calls_of_work_before(p, p.operations[copy].call)) {
+    for (const Index c : calls_of_work_before(p, call)) {
       reading.work += std::max(0., p.calls[c].gap);
       p.calls[c].gap = std::min(p.calls[c].gap, 0.);
     }
     depend(reading, before);
+    if (k >= 2) depend(reading, copies[k - 2]);
     before = static_cast<Index>(p.operations.size());
     p.operations.push_back(std::move(reading));
-    depend(p.operations[copy], before);
+    for (const Index i : p.calls[call].operations) depend(p.operations[i], before);  // with the parts of another fix
   }
 }
 
@@ -91,12 +99,11 @@ Candidate in_turn_candidate(const AnalysisInput& e, const std::vector<Index>& co
   Candidate candidate{finding_of_copies(e, FindingKind::read_in_turn, copies), {}};
   candidate.finding.at_most = true;
   candidate.finding.what =
-      fmt::format("The thread that makes {} to the GPU reads {} from files between them, in turn with the copies",
-                  copies_in_words(e.program, copies), format_size(read));
+      fmt::format("The thread that makes {} to the GPU reads {}{} between them, by read() from files, pipes or sockets",
+                  copies_in_words(e.program, copies), format_size(read), from_storage(e.program, copies));
   candidate.fixes.push_back(
-      {"Read ahead in a thread of its own, into a second buffer (PyTorch: DataLoader with workers and pin_memory), "
-       "while "
-       "the GPU works on the one before",
+      {"Read ahead in a thread of its own, into a second buffer, while the GPU works on the first (PyTorch: DataLoader "
+       "with workers and pin_memory)",
        "What the thread does before each copy is reading, or can go with it to the other thread",
        [copies](Program& p) { read_ahead(p, copies); }});
   return candidate;

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 
 #include "core/units.hpp"
 #include "explain/candidates.hpp"
@@ -17,12 +19,12 @@ namespace {
 constexpr std::uint64_t kPage = 4 * KiB;
 constexpr std::uint64_t kHugePage = 2 * MiB;
 
-const HostCall* call_of(const Program& p, const Operation& o) { return o.call == kNone ? nullptr : &p.calls[o.call]; }
-
-/// Whether so many page faults are those of at least half of the memory. A fault of a huge page brings 2 MiB.
+/// Whether so many page faults are those of at least half of the memory. A fault of a huge page brings 2 MiB; a few
+/// faults have other reasons.
 bool cover(std::uint64_t faults, std::uint64_t bytes) {
-  const std::uint64_t page = bytes >= 2 * kHugePage ? kHugePage : kPage;
-  return 2 * faults * page >= bytes;
+  constexpr std::uint64_t kFew = 8;
+  if (bytes == 0) return false;
+  return 2 * faults * kPage >= bytes || (faults >= kFew && 2 * faults * kHugePage >= bytes);
 }
 
 template <class Wanted>
@@ -39,6 +41,27 @@ std::vector<Index> copies_that(const Program& p, Wanted wanted) {
 
 // --- Copies into memory that was never touched -----------------------------------------------------------------------
 
+std::uint64_t faults_in(const Program& p, const std::vector<Index>& copies) {
+  std::uint64_t sum = 0;
+  for (const Index i : copies) sum += p.calls[p.operations[i].call].faults;
+  return sum;
+}
+
+/// The copies take as long as into touched memory, and nothing is freed before the call that follows each.
+void keep_memory(Program& p, const std::vector<Index>& copies, const Costs& costs) {
+  std::map<Index, std::uint64_t> freed;  // bytes, per call
+  for (const Index i : copies) {
+    Operation& o = p.operations[i];
+    freed[o.call] = o.bytes;
+    if (o.host == Memory::pageable) o.work = std::min(o.work, costs.copy(o.copy, o.host, o.bytes).value_or(o.work));
+  }
+  for (HostCall& call : p.calls) {
+    const auto after = freed.find(call.follows);
+    if (after == freed.end()) continue;
+    call.gap -= std::clamp(costs.release * static_cast<double>(after->second), 0., std::max(0., call.gap));
+  }
+}
+
 std::vector<Candidate> copies_into_new_memory(const AnalysisInput& e) {
   constexpr double kSlower = 1.3;  // a copy that takes less than this many times the usual time has another reason
   const std::vector<Index> copies = copies_that(e.program, [&e](const Operation& o, const HostCall& call) {
@@ -46,28 +69,30 @@ std::vector<Candidate> copies_into_new_memory(const AnalysisInput& e) {
     return o.copy == CopyKind::d2h && cover(call.faults, o.bytes) && usual && o.work > kSlower * *usual;
   });
   if (copies.empty()) return {};
-  const double kept = time_by(e, copies, Memory::pageable).value_or(0);
   Candidate candidate{finding_of_copies(e, FindingKind::fresh_memory, copies), {}};
   Finding& finding = candidate.finding;
+  finding.at_most = true;
   finding.what = fmt::format(
-      "{} back from the GPU {} to memory that nothing has touched before: {}; memory in use "
-      "would reach {}, also pageable",
-      copies_in_words(e.program, copies), verb(copies.size(), "write"),
-      rate_text(finding.bytes, recorded_time_of(e.program, copies)), rate_text(finding.bytes, kept));
+      "{} back from the GPU {} to memory that was mostly not touched before ({} page faults): {}; touched memory would "
+      "reach {}, also pageable",
+      copies_in_words(e.program, copies), verb(copies.size(), "write"), faults_in(e.program, copies),
+      rate_text(finding.bytes, recorded_time_of(e.program, copies)),
+      rate_text(finding.bytes, time_by(e, copies, Memory::pageable).value_or(0)));
   candidate.fixes.push_back(
       {"Allocate the memory once, write to it once, and copy into it again and again (numba: "
        "copy_to_host(array); CuPy: get(out=array))",
-       "The program has done with a result before the next one is copied", [copies, costs = e.costs](Program& p) {
-         for (const Index i : copies) {
-           Operation& o = p.operations[i];
-           if (o.host != Memory::pageable) continue;  // pinned by another fix
-           o.work = std::min(o.work, costs.copy(o.copy, o.host, o.bytes).value_or(o.work));
-         }
-       }});
+       "No result is still needed when the next one is copied",
+       [copies, costs = e.costs](Program& p) { keep_memory(p, copies, costs); }});
   return {std::move(candidate)};
 }
 
 // --- Arrays that are made anew before each copy ----------------------------------------------------------------------
+
+/// Size of the new memory that the thread touched before the copy, but at most twice that of the copy: a program that
+/// makes an array may need another for it.
+std::uint64_t new_bytes_before(const Program& p, const Operation& copy) {
+  return std::min(p.calls[copy.call].faults_before * kPage, 2 * copy.bytes);
+}
 
 /// Removes this much time from the program's own work before the call, most from where it takes longest.
 void shorten_work_before(Program& p, Index call, double seconds) {
@@ -83,26 +108,26 @@ void shorten_work_before(Program& p, Index call, double seconds) {
 std::vector<Candidate> arrays_made_anew(const AnalysisInput& e) {
   constexpr std::size_t kFewest = 3;
   const std::vector<Index> copies = copies_that(e.program, [](const Operation& o, const HostCall& call) {
-    return o.copy == CopyKind::h2d && 2 * call.faults_before * kPage >= o.bytes;
+    const bool is_new = o.bytes > 0 && 2 * call.faults_before * kPage >= o.bytes;
+    return o.copy == CopyKind::h2d && call.source_file == 0 && is_new;
   });
   if (copies.size() < kFewest) return {};
-  std::uint64_t faults = 0;
-  for (const Index i : copies) faults += call_of(e.program, e.program.operations[i])->faults_before;
+  std::uint64_t bytes = 0;
+  for (const Index i : copies) bytes += new_bytes_before(e.program, e.program.operations[i]);
   Candidate candidate{finding_of_copies(e, FindingKind::fresh_memory, copies), {}};
   candidate.finding.at_most = true;
-  candidate.finding.what =
-      fmt::format("Before each of {} to the GPU, the program touches new memory: {} page faults, together {}",
-                  copies_in_words(e.program, copies), faults, format_size(faults * kPage));
+  candidate.finding.what = fmt::format("Before each of {} to the GPU, the program touches new memory, {} in total",
+                                       copies_in_words(e.program, copies), format_size(bytes));
   candidate.fixes.push_back(
       {"Make the arrays once and fill them again in each step (NumPy: out=array; PyTorch: tensor.copy_())",
-       fmt::format("The new memory is that of arrays which could be kept; allocating, touching and freeing 1 GiB takes "
-                   "{} here",
-                   format_seconds(e.costs.touch * static_cast<double>(GiB))),
+       fmt::format(
+           "The new memory is that of arrays which could be kept, not of a mapped file; allocating, touching and "
+           "freeing 1 GiB takes {} here",
+           format_seconds(e.costs.touch * static_cast<double>(GiB))),
        [copies, touch = e.costs.touch](Program& p) {
          for (const Index i : copies) {
            const Operation& o = p.operations[i];
-           const double seconds = touch * static_cast<double>(call_of(p, o)->faults_before * kPage);
-           shorten_work_before(p, o.call, seconds);
+           shorten_work_before(p, o.call, touch * static_cast<double>(new_bytes_before(p, o)));
          }
        }});
   return {std::move(candidate)};
