@@ -171,32 +171,19 @@ std::optional<double> latency_of(const Report& report, std::string_view operatio
   return std::nullopt;
 }
 
-/// Returns the seconds per byte of this kind of memory, at its largest measured size. `seconds` is called with a case
-/// of scenario alloc.
-template <class Seconds>
-std::optional<double> per_byte_of(const Report& report, std::string_view memory, Seconds seconds) {
+/// Returns the seconds per byte to get this kind of memory and to give it back, at its largest measured size.
+std::optional<double> cycle_of(const Report& report, std::string_view memory) {
   std::optional<double> found;
   std::uint64_t largest = 0;
   for (const Result& r : report.results) {
     const bool fits = r.config.scenario() == "alloc" && is(r, "memory", memory) && r.config.has("size");
-    if (!fits || r.config.count("size") <= largest) continue;
-    const std::optional<double> taken = seconds(r);
-    if (!taken || *taken <= 0) continue;
+    if (!fits || r.status != Status::ok || r.config.count("size") <= largest) continue;
+    const double seconds = r.median(kCycle);
+    if (seconds <= 0) continue;
     largest = r.config.count("size");
-    found = *taken / static_cast<double>(largest);
+    found = seconds / static_cast<double>(largest);
   }
   return found;
-}
-
-std::optional<double> pin_of(const Report& report) {
-  return per_byte_of(report, "register", [&report](const Result& r) { return seconds_of(report, r); });
-}
-
-/// Touched memory is allocated, touched and freed.
-std::optional<double> touch_of(const Report& report) {
-  return per_byte_of(report, "malloc", [](const Result& r) {
-    return r.status == Status::ok ? std::optional(r.median(kCycle)) : std::nullopt;
-  });
 }
 
 /// Replaces the typical values in `costs` by measured times. Costs that were not measured keep their typical values.
@@ -244,8 +231,8 @@ MachineLimits limits_of(const Report& report) {
                   .handover = latency_of(report, "event-wait", kLatency),
                   .graph_call = latency_of(report, "graph", kHostCall),
                   .graph_node = graph_node_of(report),
-                  .pin_per_byte = pin_of(report),
-                  .touch_per_byte = touch_of(report)};
+                  .pin_per_byte = cycle_of(report, "register"),
+                  .touch_per_byte = cycle_of(report, "malloc")};
   use(limits.times, costs);
   return limits;
 }

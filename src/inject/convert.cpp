@@ -222,19 +222,16 @@ void add(const CUpti_ActivityAPI& r, const Conversion& with) {
                    .stack = written_stack(r.correlationId, with.to.writer())});
 }
 
+/// Only transfers are enabled (Activities::watch_managed_memory).
 void add(const CUpti_ActivityUnifiedMemoryCounter2& r, const Conversion& with) {
   const bool in = r.counterKind == CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_HTOD;
-  const bool out = r.counterKind == CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOH;
   if (r.end < r.start) return;
   with.to.add(Type::migration, r.start,
               Migration{.begin = r.start,
                         .end = r.end,
-                        .bytes = in || out ? r.value : 0,
+                        .bytes = r.value,
                         .device = in ? r.dstId : r.srcId,
-                        .kind = in    ? CopyKind::h2d
-                                : out ? CopyKind::d2h
-                                      : CopyKind::other,
-                        .fault_of_gpu = in || out ? std::uint8_t{0} : std::uint8_t{1}});
+                        .kind = in ? CopyKind::h2d : CopyKind::d2h});
 }
 
 }  // namespace

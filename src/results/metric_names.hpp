@@ -9,7 +9,7 @@ inline constexpr const char* kHostCall = "call";
 inline constexpr const char* kKernelStart = "start";
 /// Measurement of the scenario scatter: host time in the calls of a pass.
 inline constexpr const char* kSubmit = "submit";
-/// Measurement of the scenario alloc: from the allocation to the end of freeing.
+/// Measurement of the scenario alloc: from the allocation or pinning to the end of freeing or unpinning.
 inline constexpr const char* kCycle = "cycle";
 /// Main measurement of the scenarios that time one small operation, for example a dependent read of memory.
 inline constexpr const char* kLatency = "latency";

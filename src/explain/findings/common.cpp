@@ -134,6 +134,13 @@ Candidate of_calls(const AnalysisInput& e, FindingKind kind, std::span<const Ind
   return {{.kind = kind, .place = place_of_calls(e, calls), .count = calls.size(), .at_most = true}, {}};
 }
 
+std::string verb(std::size_t count, std::string_view plural) {
+  const bool hisses = plural.ends_with("ch");  // reach
+  return fmt::format("{}{}", plural, count != 1 ? "" : hisses ? "es" : "s");
+}
+
+// --- Copies ---------------------------------------------------------------------------------------------------------
+
 std::string copies_in_words(const Program& program, std::span<const Index> operations) {
   const auto bytes = [&program](Index i) { return program.operations[i].bytes; };
   const auto [least, most] = std::ranges::minmax(operations, {}, bytes);
@@ -143,7 +150,11 @@ std::string copies_in_words(const Program& program, std::span<const Index> opera
   return fmt::format("{} {} of {}", operations.size(), operations.size() == 1 ? "copy" : "copies", sizes);
 }
 
-// --- Copies ---------------------------------------------------------------------------------------------------------
+std::uint64_t bytes_of(const Program& program, std::span<const Index> operations) {
+  std::uint64_t sum = 0;
+  for (const Index i : operations) sum += program.operations[i].bytes;
+  return sum;
+}
 
 bool crosses_the_link(const Operation& o) { return o.is_copy && (o.copy == CopyKind::h2d || o.copy == CopyKind::d2h); }
 
@@ -186,17 +197,6 @@ std::optional<double> time_by(const AnalysisInput& e, std::span<const Index> ope
 }
 
 // --- Calls ----------------------------------------------------------------------------------------------------------
-
-std::string verb(std::size_t count, std::string_view plural) {
-  const bool hisses = plural.ends_with("ch");  // reach
-  return fmt::format("{}{}", plural, count != 1 ? "" : hisses ? "es" : "s");
-}
-
-std::uint64_t bytes_of(const Program& program, std::span<const Index> operations) {
-  std::uint64_t sum = 0;
-  for (const Index i : operations) sum += program.operations[i].bytes;
-  return sum;
-}
 
 double time_of_calls(const AnalysisInput& e, std::span<const Index> calls) {
   double sum = 0;

@@ -99,9 +99,9 @@ Fix pinned_memory(const AnalysisInput& e, const std::vector<Index>& operations) 
   const bool to_gpu = e.program.operations[operations.front()].copy == CopyKind::h2d;
   const std::optional<double> cost = cost_of_pinning(e, operations);
   const std::uint64_t largest = largest_of(e.program, operations);
-  const std::string takes =
-      cost ? fmt::format(" (cudaHostRegister of {} takes about {} here)", format_size(largest), format_seconds(*cost))
-           : "";
+  const std::string takes = cost ? fmt::format(" (cudaHostRegister and cudaHostUnregister of {} take about {} here)",
+                                               format_size(largest), format_seconds(*cost))
+                                 : "";
   const std::string when =
       e.window.is_whole && cost ? "at a cost that the gain includes" : "outside of the analyzed range";
   return {to_gpu ? "Pin the source (cudaMallocHost, cudaHostRegister; PyTorch: pin_memory()) and copy with "
