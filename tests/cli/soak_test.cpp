@@ -109,7 +109,7 @@ TEST_F(SoakCommandTest, CtrlCGivesTheVerdictSoFarAndTheFileGoesOn) {
   EXPECT_EQ(read_file(page), xferbench({"report", file_, "--html", "-"}).out) << "from the first interval on";
 }
 
-TEST_F(SoakCommandTest, KillLeavesWholeLinesThatAreGoneOnFrom) {
+TEST_F(SoakCommandTest, IsGoneOnWithFromItsWholeLinesAfterAKill) {
   for (int time = 0; time < 3; ++time) {
     Process process(XFERBENCH_PROGRAM, time == 0 ? soak({"--for", "10d", "--interval", "0.5s", "--json", file_})
                                                  : Arguments{"soak", "--resume", file_});
@@ -118,6 +118,10 @@ TEST_F(SoakCommandTest, KillLeavesWholeLinesThatAreGoneOnFrom) {
     process.send(SIGKILL);
     static_cast<void>(process.wait());
   }
+  // A kill within write() can leave a part of a line, which readers leave out.
+  const std::string text = read_file(file_);
+  expect_success(xferbench({"report", file_}));
+  write_file(file_, text.substr(0, text.rfind('\n') + 1));
   double elapsed = 0;
   const std::vector<Json> all = documents(file_);
   for (std::size_t i = 1; i < all.size(); ++i) {
