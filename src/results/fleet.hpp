@@ -73,12 +73,12 @@ struct RankPlace {
 struct Flagged {
   enum class What { gpu, link, host, pair, rank };
   What what = What::gpu;
-  std::vector<int> ranks;  ///< ranks whose results show the problem; for a pair, sender and receiver
-  std::string name;        ///< name of what is slow, for example "GPU 3 of host a (GPU-uuid)"
+  std::vector<int> ranks{};  ///< ranks whose results show the problem; for a pair, sender and receiver
+  std::string name{};        ///< name of what is slow, for example "GPU 3 of host a (GPU-uuid)"
   /// Shortfall in the worst test, as a share of the median of the peers: 0.1 is 10 % slower; 0 for a missing rank.
   double shortfall = 0;
   std::vector<std::string> tests{};  ///< names of the tests that show the problem
-  std::string text;                  ///< description of the problem: a sentence without its final period
+  std::string text{};                ///< description of the problem: a sentence without its final period
   friend bool operator==(const Flagged&, const Flagged&) = default;
 };
 constexpr auto texts_of(Flagged::What) {

@@ -86,7 +86,8 @@ TEST(FleetReport, HasAMapOfNodesAndRanksForEachTestWithMarksOnWhatItFlags) {
   EXPECT_TRUE(flagged.marked[6]);
   EXPECT_EQ(std::ranges::count(flagged.marked, true), 1);
   for (const auto& [title, map] : maps) {
-    if (&map != &flagged) EXPECT_EQ(std::ranges::count(map.marked, true), 0) << title;
+    if (&map == &flagged) continue;
+    EXPECT_EQ(std::ranges::count(map.marked, true), 0) << title;
   }
   const Matrix& alone = maps.at("dir=d2h, concurrency one: % of the median of its group");
   EXPECT_NEAR(*alone.cells[6], 0.9, 0.01);
