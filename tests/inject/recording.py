@@ -20,8 +20,9 @@ TYPES = {
     15: ("note", "II", "text failure"),
     16: ("lost", "QQ", "dropped untimed"),
     17: ("end", "QII", "time reason error"),
-    18: ("usage", "QQIIQQQQII", "begin end thread correlation faults_before faults_until_end read_before "
-         "from_disk_before source_file reserved"),
+    18: ("usage", "QQIIQQQQQII", "begin end thread correlation faults_before faults_until_end read_before "
+         "from_disk_before cpu_before source_file reserved"),
+    19: ("workers", "QQQII", "time cpu_of_process cpu_of_children children reserved"),
 }
 TEXTS = ("name", "domain", "executable", "command", "tool", "text", "uuid", "source_file")  # fields that are numbers of names
 

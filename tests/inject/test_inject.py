@@ -342,6 +342,17 @@ class Holds(Lives):
             self.assertEqual(usage.source_file, "")
         self.assertGreater(usages[0].read_before, 0)
 
+    def test_what_other_processes_use(self):
+        recording = self.live_once("has_workers", alone=False)
+        samples = [sample for sample in recording.workers if sample.children == 2]
+        self.assertGreaterEqual(len(samples), 4, "each half second")
+        first, last = samples[0], samples[-1]
+        seconds = (last.time - first.time) / 1e9
+        self.assertGreater((last.cpu_of_children - first.cpu_of_children) / 1e9, 0.1 * seconds)
+        self.assertLess((last.cpu_of_process - first.cpu_of_process) / 1e9, 0.5 * seconds, "it slept")
+        copy = recording.usage[0]
+        self.assertLess(copy.cpu_before, 1e9 * seconds, "it slept")
+
     def test_mig_instances_have_their_own_uuid(self):
         devices = self.live_once("seven", alone=False, FAKE_CUPTI_MIG="1").device
         self.assertEqual([device.uuid for device in devices], ["MIG-00000000-0000-0000-0000-000000000007"])

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -85,7 +86,7 @@ int leaves() {
 int leaves_late() {
   begin();
   sleep_for(kLong);
-  work(100);  // after the last write
+  work(1);  // after the last write
   _exit(4);
 }
 
@@ -157,6 +158,27 @@ int forks_from_ranges() {
   return WEXITSTATUS(status);
 }
 
+/// Two child processes work while the parent sleeps.
+int has_workers() {
+  initialise();
+  std::vector<pid_t> workers;
+  for (int i = 0; i < 2; ++i) {
+    workers.push_back(fork());
+    if (workers.back() == 0) {
+      alarm(60);  // ends with the test, whatever becomes of the parent
+      for (volatile bool works = true; works;) {
+      }
+    }
+  }
+  sleep_for(2 * kLong);
+  work(1);
+  for (const pid_t worker : workers) {
+    kill(worker, SIGKILL);
+    waitpid(worker, nullptr, 0);
+  }
+  return 7;
+}
+
 int executes() {
   begin();
   sleep_for(kLong);
@@ -167,16 +189,17 @@ int executes() {
 /// Threads still work and push ranges while the process ends.
 int ends_under_threads() {
   initialise();
+  static std::atomic<int> rounds = 0;  // outlives main()
   for (int i = 0; i < 4; ++i) {
     std::thread([] {
-      for (;;) {
+      for (;; ++rounds) {
         nvtxRangePushA("step");
         work(3);
         nvtxRangePop();
       }
     }).detach();
   }
-  sleep_for(20ms);
+  while (rounds < 8) sleep_for(1ms);
   return 7;
 }
 
@@ -381,6 +404,7 @@ int main(int count, char** arguments) {
       {"forks", &forks},
       {"forks_first", &forks_first},
       {"forks_from_ranges", &forks_from_ranges},
+      {"has_workers", &has_workers},
       {"executes", &executes},
       {"ends_under_threads", &ends_under_threads},
       {"closes_all", &closes_all},
