@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -53,6 +54,7 @@ std::vector<Candidate> default_stream(const AnalysisInput& input);
 std::vector<Candidate> managed_memory(const AnalysisInput& input);
 std::vector<Candidate> mapped_copies(const AnalysisInput& input);
 std::vector<Candidate> reads_in_turn(const AnalysisInput& input);
+std::vector<Candidate> slow_workers(const AnalysisInput& input);
 
 /// Calls all functions above. Returns all candidates that they found.
 std::vector<Candidate> candidates(const AnalysisInput& input);
@@ -94,6 +96,12 @@ double time_of_calls(const AnalysisInput& input, std::span<const Index> calls);
 /// Returns the calls whose gaps (HostCall::gap) are the program's work for this copy: the call itself, and those before
 /// it on its thread, back to the last sampled copy, launch or wait.
 std::vector<Index> calls_of_work_before(const Program& program, Index call);
+
+/// Removes this much time from the program's own work for this copy, most from where it takes longest.
+void shorten_work_before(Program& program, Index call, double seconds);
+
+/// Returns the sampled copies (HostCall::is_sampled) of each thread, in order.
+std::map<std::uint32_t, std::vector<Index>> sampled_copies_by_thread(const Program& program);
 
 /// Removes the waits of a call, and limits its duration to `own` seconds.
 void make_asynchronous(HostCall& call, double own);

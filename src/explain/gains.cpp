@@ -200,7 +200,8 @@ int effort(FindingKind kind) {
     case FindingKind::pageable:
     case FindingKind::blocking_copy:
     case FindingKind::setup:
-    case FindingKind::default_stream: return 1;
+    case FindingKind::default_stream:
+    case FindingKind::slow_workers: return 1;
     case FindingKind::slow_copies:
     case FindingKind::managed: return 2;
     case FindingKind::small_copies:

@@ -216,6 +216,8 @@ class Builder {
     std::uint64_t faults = 0;
     std::uint64_t read = 0;
     std::uint64_t from_disk = 0;
+    Index copy = kNone;                         // the call of that copy
+    const recording::Usage* of_copy = nullptr;  // its sample
 
     void see(const recording::Usage& usage) {
       if (faults_until) faults += usage.faults_before - std::min(usage.faults_before, *faults_until);
@@ -230,7 +232,29 @@ class Builder {
     }
   };
 
+  /// Returns the seconds that a thread neither used a CPU nor was in a CUDA call, from one copy to the next. `in_calls`
+  /// of these seconds it was in calls. There it mostly uses a CPU, also while it waits, so the longer time is for both.
+  static double idle_between(const recording::Usage& copy, const recording::Usage& next, double in_calls) {
+    const double all = 1e-9 * static_cast<double>(next.begin - copy.begin);
+    const double cpu = 1e-9 * static_cast<double>(next.cpu_before - std::min(next.cpu_before, copy.cpu_before));
+    return std::max(0., all - std::max(cpu, in_calls));
+  }
+
+  /// Returns for each call the seconds that its thread was in CUDA calls of the window before it.
+  [[nodiscard]] std::vector<double> time_in_calls() const {
+    std::vector<double> before(program_.calls.size());
+    std::map<std::uint32_t, double> threads;
+    for (Index c = 0; c < program_.calls.size(); ++c) {
+      const HostCall& call = program_.calls[c];
+      double& sum = threads[call.thread];
+      before[c] = sum;
+      sum += call.end - call.begin;
+    }
+    return before;
+  }
+
   void add_usages() {
+    const std::vector<double> in_calls = time_in_calls();
     std::map<std::uint32_t, Since> threads;
     for (const recording::Usage& usage : r_.usages) {
       const Index c = by_call_.first(usage.correlation);
@@ -246,6 +270,11 @@ class Builder {
       call.faults_before = std::exchange(since.faults, 0);
       call.read_before = std::exchange(since.read, 0);
       call.from_disk_before = std::exchange(since.from_disk, 0);
+      if (since.copy != kNone) {
+        call.idle_before = idle_between(*since.of_copy, usage, in_calls[c] - in_calls[since.copy]);
+      }
+      since.copy = c;
+      since.of_copy = &usage;
     }
   }
 

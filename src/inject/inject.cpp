@@ -11,6 +11,7 @@
 #include "inject/activities.hpp"
 #include "inject/nvtx.hpp"
 #include "inject/recorder.hpp"
+#include "inject/workers.hpp"
 #include "recording/signal_guard.hpp"
 
 namespace xferbench::inject {
@@ -27,10 +28,11 @@ void end_recording(Recorder& recorder) {
   recorder.stop(recording::EndReason::exit, now());
 }
 
-/// A background thread that makes CUPTI deliver completed records every half second.
+/// A background thread that makes CUPTI deliver completed records every half second, and samples CPU times.
 class Flusher {
  public:
-  Flusher(Recorder& recorder, Activities& activities) : recorder_(recorder), activities_(activities) {}
+  Flusher(Recorder& recorder, Activities& activities)
+      : recorder_(recorder), activities_(activities), workers_(recorder) {}
 
   /// Starts the thread, which blocks all signals, so that the program's own threads handle them.
   void start() {
@@ -62,6 +64,7 @@ class Flusher {
  private:
   void run() {
     constexpr auto kPeriod = std::chrono::nanoseconds(kFlushPeriod);
+    workers_.sample();
     std::unique_lock lock(mutex_);
     bool goes_on = true;
     while (goes_on && !wake_.wait_for(lock, kPeriod, [this] { return ends_; })) {
@@ -71,6 +74,7 @@ class Flusher {
     }
     lock.unlock();
     if (goes_on) {
+      workers_.sample();
       activities_.flush(true);
       end_recording(recorder_);
     }
@@ -83,6 +87,7 @@ class Flusher {
   bool flush_once() {
     // Continue for 2 s after the requested time, because CUPTI reports operations only after they have ended.
     constexpr Time kTimeout = 2'000'000'000;
+    workers_.sample();
     activities_.flush(false);
     const bool can_write = recorder_.flush();
     const bool over = now() > recorder_.wanted().end() && now() - recorder_.wanted().end() > kTimeout;
@@ -95,6 +100,7 @@ class Flusher {
 
   Recorder& recorder_;
   Activities& activities_;
+  WorkerSampler workers_;
   std::mutex mutex_;  // never held while calling CUPTI
   std::condition_variable wake_;
   bool runs_ = false;

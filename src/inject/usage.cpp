@@ -42,9 +42,18 @@ OpenCall& open_call() {
   return call;
 }
 
-std::uint64_t faults_of_thread() {
+struct ThreadCounters {
+  std::uint64_t faults = 0;  // minor page faults
+  std::uint64_t cpu = 0;     // nanoseconds
+};
+
+ThreadCounters counters_of_thread() {
+  const auto nanoseconds = [](timeval time) {
+    return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(time.tv_usec) * 1000;
+  };
   rusage usage{};
-  return getrusage(RUSAGE_THREAD, &usage) == 0 ? static_cast<std::uint64_t>(usage.ru_minflt) : 0;
+  if (getrusage(RUSAGE_THREAD, &usage) != 0) return {};
+  return {static_cast<std::uint64_t>(usage.ru_minflt), nanoseconds(usage.ru_utime) + nanoseconds(usage.ru_stime)};
 }
 
 /// Returns the beginning of a file of the system, as much as fits into the buffer.
@@ -173,7 +182,9 @@ void UsageSampler::begin(std::uint32_t correlation, const CopyArguments& argumen
     }
   } catch (const std::exception&) {  // out of memory: these stay unknown
   }
-  usage.faults_before = faults_of_thread();
+  const ThreadCounters counters = counters_of_thread();
+  usage.faults_before = counters.faults;
+  usage.cpu_before = counters.cpu;
 }
 
 void UsageSampler::end(std::uint32_t correlation) noexcept {
@@ -183,7 +194,7 @@ void UsageSampler::end(std::uint32_t correlation) noexcept {
     if (usage.correlation == correlation) --open.depth;
     return;
   }
-  usage.faults_until_end = faults_of_thread();
+  usage.faults_until_end = counters_of_thread().faults;
   usage.end = now();
   recorder_.add(recording::Type::usage, usage.begin, usage);
   usage.correlation = 0;

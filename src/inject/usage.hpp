@@ -1,5 +1,5 @@
-// Samples counters of the operating system around copy calls: page faults of the thread, bytes that the thread has
-// read, and the mapped file from which a copy reads (recording::Usage).
+// Samples counters of the operating system around copy calls: page faults and CPU time of the thread, bytes that the
+// thread has read, and the mapped file from which a copy reads (recording::Usage).
 #pragma once
 
 #include <cstddef>

@@ -51,6 +51,7 @@ enum class Type : std::uint16_t {
   lost,
   end,
   usage,
+  workers,
 };
 
 struct RecordHeader {
@@ -126,7 +127,17 @@ struct Usage {
   std::uint64_t faults_until_end = 0;  ///< and until `end`
   std::uint64_t read_before = 0;       ///< bytes that the thread read from files until `begin`; 0: not looked up
   std::uint64_t from_disk_before = 0;  ///< bytes that it made storage devices deliver until `begin`
+  std::uint64_t cpu_before = 0;        ///< nanoseconds of CPU time that the thread used until `begin`
   NameId source_file = 0;              ///< the copy reads from this file, which is mapped into memory
+  std::uint32_t reserved = 0;
+};
+
+/// CPU time of this process and of the processes that it started, which may prepare its data. Each half second.
+struct Workers {
+  Time time = 0;
+  std::uint64_t cpu_of_process = 0;   ///< nanoseconds of CPU time of all threads of this process until `time`
+  std::uint64_t cpu_of_children = 0;  ///< of its child processes and theirs until `time`, also of those that ended
+  std::uint32_t children = 0;         ///< number of them at `time`
   std::uint32_t reserved = 0;
 };
 
@@ -260,6 +271,6 @@ static_assert(kIsPlain<FileHeader> && kIsPlain<RecordHeader> && kIsPlain<Name> &
 static_assert(kIsPlain<Device> && kIsPlain<Stream> && kIsPlain<Call> && kIsPlain<Copy> && kIsPlain<Kernel>);
 static_assert(kIsPlain<Fill> && kIsPlain<Synchronization> && kIsPlain<Event> && kIsPlain<Range>);
 static_assert(kIsPlain<Migration> && kIsPlain<Stack> && kIsPlain<Note> && kIsPlain<Lost>);
-static_assert(kIsPlain<End> && kIsPlain<Usage>);
+static_assert(kIsPlain<End> && kIsPlain<Usage> && kIsPlain<Workers>);
 
 }  // namespace xferbench::recording

@@ -145,6 +145,7 @@ class Reader {
       case Type::lost: return take_lost(as<Lost>(payload, "lost records"));
       case Type::end: return take_end(as<End>(payload, "an end"));
       case Type::usage: return take_usage(as<Usage>(payload, "a usage"));
+      case Type::workers: return take_workers(as<Workers>(payload, "workers"));
     }
     // Records of unknown types, from newer versions, are ignored.
   }
@@ -266,8 +267,14 @@ class Reader {
   void take_usage(const Usage& usage) {
     in_order(usage.begin, usage.end);
     in_order(usage.faults_before, usage.faults_until_end);
+    possible(usage.cpu_before);
     known(usage.source_file);
     r_.usages.push_back(usage);
+  }
+
+  void take_workers(const Workers& workers) {
+    for (const Time time : {workers.time, workers.cpu_of_process, workers.cpu_of_children}) possible(time);
+    r_.workers.push_back(workers);
   }
 
   void take_note(const Note& note) {
@@ -307,6 +314,7 @@ class Reader {
     by_begin(r_.ranges);
     by_begin(r_.migrations);
     by_begin(r_.usages);
+    std::ranges::stable_sort(r_.workers, {}, &Workers::time);
   }
 
   Blocks blocks_;

@@ -138,6 +138,7 @@ void SyntheticRecording::usage(const Did& did) {
   const Call& call = recording_.calls.back();
   faults_ += did.faults_before;
   read_ += did.read_before;
+  cpu_ += time(did.cpu_before) - time(0);
   recording_.usages.push_back({.begin = call.begin,
                                .end = call.end,
                                .thread = call.thread,
@@ -145,8 +146,16 @@ void SyntheticRecording::usage(const Did& did) {
                                .faults_before = faults_,
                                .faults_until_end = faults_ + did.faults,
                                .read_before = read_,
+                               .cpu_before = cpu_,
                                .source_file = name(did.source_file)});
   faults_ += did.faults;
+}
+
+void SyntheticRecording::workers(double process, double children, std::uint32_t count) {
+  recording_.workers.push_back({.time = time(host_),
+                                .cpu_of_process = time(process) - time(0),
+                                .cpu_of_children = time(children) - time(0),
+                                .children = count});
 }
 
 void SyntheticRecording::begin_range(std::string_view text) {
@@ -194,6 +203,7 @@ std::string write_recording(const Recording& made, const std::filesystem::path& 
   add_all(Type::event, made.events);
   add_all(Type::range, made.ranges);
   add_all(Type::usage, made.usages);
+  add_all(Type::workers, made.workers);
   if (more) more(writer);
   writer.end(*made.end);
   return folder / (std::to_string(made.process.pid) + "-1" + std::string(recording::kExtension));

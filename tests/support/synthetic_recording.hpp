@@ -43,9 +43,12 @@ class SyntheticRecording {
     std::uint64_t faults = 0;         // in the call
     std::uint64_t faults_before = 0;  // since the call before that has this
     std::uint64_t read_before = 0;    // bytes, likewise
+    double cpu_before = 0;            // seconds, likewise
     std::string_view source_file{};
   };
   void usage(const Did& did);
+  /// Adds a sample of what this process and its child processes used until now: seconds of CPU time.
+  void workers(double process, double children, std::uint32_t count);
   void begin_range(std::string_view name);
   void end_range();
   /// The calls that follow come from this thread.
@@ -75,6 +78,7 @@ class SyntheticRecording {
   std::map<std::uint32_t, double> held_;
   std::uint64_t faults_ = 100;
   std::uint64_t read_ = 5000;
+  std::uint64_t cpu_ = 0;
 };
 
 /// Writes the recording into the folder as the injection library would, and then what `more` adds. Returns the file's

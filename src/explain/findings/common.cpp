@@ -17,9 +17,9 @@ using recording::Memory;
 
 std::vector<Candidate> candidates(const AnalysisInput& input) {
   std::vector<Candidate> all;
-  for (const auto find :
-       {fresh_memory, pageable_copies, small_copies, slow_copies, blocking_copies, waits, copies_and_kernels_in_turn,
-        launch_bound_sequences, setup_in_window, default_stream, managed_memory, mapped_copies, reads_in_turn}) {
+  for (const auto find : {fresh_memory, pageable_copies, small_copies, slow_copies, blocking_copies, waits,
+                          copies_and_kernels_in_turn, launch_bound_sequences, setup_in_window, default_stream,
+                          managed_memory, mapped_copies, reads_in_turn, slow_workers}) {
     std::vector<Candidate> found = find(input);
     std::ranges::move(found, std::back_inserter(all));
   }
@@ -214,6 +214,26 @@ std::vector<Index> calls_of_work_before(const Program& program, Index call) {
     found.push_back(c);
   }
   return found;
+}
+
+std::map<std::uint32_t, std::vector<Index>> sampled_copies_by_thread(const Program& p) {
+  std::map<std::uint32_t, std::vector<Index>> threads;
+  for (Index i = 0; i < p.operations.size(); ++i) {
+    const Operation& o = p.operations[i];
+    const bool fits = crosses_the_link(o) && o.copy == CopyKind::h2d && o.call != kNone && p.calls[o.call].is_sampled;
+    if (fits) threads[p.calls[o.call].thread].push_back(i);
+  }
+  return threads;
+}
+
+void shorten_work_before(Program& p, Index call, double seconds) {
+  std::vector<Index> calls = calls_of_work_before(p, call);
+  std::ranges::stable_sort(calls, std::ranges::greater(), [&p](Index c) { return p.calls[c].gap; });
+  for (const Index c : calls) {
+    const double goes = std::clamp(seconds, 0., std::max(0., p.calls[c].gap));
+    p.calls[c].gap -= goes;
+    seconds -= goes;
+  }
 }
 
 void make_asynchronous(HostCall& call, double own) {

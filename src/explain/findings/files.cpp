@@ -53,17 +53,6 @@ Candidate mapped_candidate(const AnalysisInput& e, std::string_view file, const 
 
 // --- Reading in turn ------------------------------------------------------------------------------------------------
 
-/// Copies to the GPU of each thread, in order.
-std::map<std::uint32_t, std::vector<Index>> sampled_copies_by_thread(const Program& p) {
-  std::map<std::uint32_t, std::vector<Index>> threads;
-  for (Index i = 0; i < p.operations.size(); ++i) {
-    const Operation& o = p.operations[i];
-    const bool fits = crosses_the_link(o) && o.copy == CopyKind::h2d && o.call != kNone && p.calls[o.call].is_sampled;
-    if (fits) threads[p.calls[o.call].thread].push_back(i);
-  }
-  return threads;
-}
-
 std::uint64_t bytes_read_before(const Program& p, const std::vector<Index>& copies) {
   std::uint64_t sum = 0;
   for (const Index i : copies) sum += p.calls[p.operations[i].call].read_before;

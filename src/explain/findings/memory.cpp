@@ -94,17 +94,6 @@ std::uint64_t new_bytes_before(const Program& p, const Operation& copy) {
   return std::min(p.calls[copy.call].faults_before * kPage, 2 * copy.bytes);
 }
 
-/// Removes this much time from the program's own work before the call, most from where it takes longest.
-void shorten_work_before(Program& p, Index call, double seconds) {
-  std::vector<Index> calls = calls_of_work_before(p, call);
-  std::ranges::stable_sort(calls, std::ranges::greater(), [&p](Index c) { return p.calls[c].gap; });
-  for (const Index c : calls) {
-    const double goes = std::clamp(seconds, 0., std::max(0., p.calls[c].gap));
-    p.calls[c].gap -= goes;
-    seconds -= goes;
-  }
-}
-
 std::vector<Candidate> arrays_made_anew(const AnalysisInput& e) {
   constexpr std::size_t kFewest = 3;
   const std::vector<Index> copies = copies_that(e.program, [](const Operation& o, const HostCall& call) {

@@ -1,0 +1,96 @@
+// Tests of the finding that a thread waits for workers, which samples of CPU time show (recording::Workers).
+#include <gtest/gtest.h>
+
+#include <string_view>
+
+#include "core/units.hpp"
+#include "unit/explain_fixture.hpp"
+
+namespace xferbench::explain {
+namespace {
+
+using recording::CopyKind;
+using recording::Memory;
+using recording::StreamFlag;
+
+constexpr int kSteps = 10;
+constexpr std::uint64_t kBatchBytes = 16 * MiB;
+constexpr double kFetch = 20e-3;  // seconds from the end of a step to the copy of the next one
+constexpr double kOnGpu = 5e-3;
+
+/// Who used a CPU, and how much.
+struct Cpus {
+  double thread = 0;    // seconds of the copying thread in each step
+  double process = 0;   // CPUs that all threads of the process keep busy
+  double children = 0;  // CPUs that its child processes keep busy
+  std::uint32_t count = 2;
+};
+
+/// Steps that get a batch, copy it and compute. CPU times are sampled before the window, in the middle and at its end.
+Recording batches_from_workers(const Cpus& cpus) {
+  SyntheticRecording made;
+  const auto sample = [&] { made.workers(cpus.process * made.now(), cpus.children * made.now(), cpus.count); };
+  sample();
+  made.work(5e-3);
+  made.begin_range("steps");
+  const std::uint32_t stream = made.stream(StreamFlag::non_blocking);
+  for (int step = 0; step < kSteps; ++step) {
+    made.work(kFetch);
+    made.copy(CopyKind::h2d, Memory::pinned, kBatchBytes, stream);
+    made.usage({.cpu_before = cpus.thread});
+    made.kernel("work", kOnGpu, stream);
+    made.wait(stream);
+    if (step == kSteps / 2) sample();
+  }
+  sample();
+  made.end_range();
+  return made.finish();
+}
+
+/// The thread uses a CPU while it waits for the GPU, and for a millisecond of its own.
+constexpr double kSpinning = kOnGpu + 1.3e-3;
+
+TEST(ExplainWorkers, ThatAreBusyWhileTheCopyingThreadIdlesAreTheBottleneck) {
+  const ProcessExplanation analysis =
+      explained(batches_from_workers({.thread = kSpinning, .process = 0.3, .children = 1.9}));
+  const Finding* workers = find(analysis, FindingKind::slow_workers);
+  ASSERT_NE(workers, nullptr);
+  EXPECT_TRUE(workers->at_most);
+  EXPECT_EQ(workers->count, kSteps);
+  EXPECT_NE(workers->what.find("while 2 worker processes keep 1.9 CPUs busy"), std::string::npos) << workers->what;
+  // Nothing is known of the time before the first copy.
+  const double idle = (kSteps - 1) * (kFetch - 1e-3);
+  EXPECT_NEAR(analysis.window_summary.seconds - *workers->seconds_after, idle, 0.05 * idle);
+  EXPECT_EQ(analysis.findings.front().kind, FindingKind::slow_workers);
+}
+
+TEST(ExplainWorkers, MayBeThreads) {
+  const ProcessExplanation analysis =
+      explained(batches_from_workers({.thread = kSpinning, .process = 3.5, .count = 0}));
+  const Finding* workers = find(analysis, FindingKind::slow_workers);
+  ASSERT_NE(workers, nullptr);
+  // The copying thread keeps a quarter of a CPU busy.
+  EXPECT_NE(workers->what.find("while other threads of the process keep 3.3 CPUs busy"), std::string::npos)
+      << workers->what;
+}
+
+TEST(ExplainWorkers, AreNotAccusedIfTheCopyingThreadWorks) {
+  EXPECT_EQ(find(explained(batches_from_workers({.thread = kSpinning + kFetch, .process = 1, .children = 2})),
+                 FindingKind::slow_workers),
+            nullptr);
+}
+
+TEST(ExplainWorkers, ThatIdleAsWellHaveOtherReasons) {
+  EXPECT_EQ(find(explained(batches_from_workers({.thread = kSpinning, .process = 0.3, .children = 0.1})),
+                 FindingKind::slow_workers),
+            nullptr);
+}
+
+TEST(ExplainWorkers, AreUnknownIfTheSamplesMissMostOfTheWindow) {
+  Recording recording = batches_from_workers({.thread = kSpinning, .process = 0.3, .children = 1.9});
+  recording.workers.erase(recording.workers.begin() + 1, recording.workers.end());
+  EXPECT_EQ(find(explained(recording), FindingKind::slow_workers), nullptr);
+}
+
+}  // namespace
+}  // namespace xferbench::explain
