@@ -107,6 +107,10 @@ CudaCallKind call_kind(std::string_view name) {
   return rule == kRules.end() ? CudaCallKind::none : rule->second;
 }
 
+bool copies_rows(std::string_view name) {
+  return name.find("2D") != std::string_view::npos || name.find("3D") != std::string_view::npos;
+}
+
 bool is_asynchronous(std::string_view name) {
   const std::string_view plain = plain_call_name(name);
   const CudaCallKind kind = call_kind(plain);

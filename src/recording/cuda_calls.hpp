@@ -33,6 +33,9 @@ std::string_view plain_call_name(std::string_view name);
 /// Returns what a CUDA function does. Accepts names with or without version suffixes.
 CudaCallKind call_kind(std::string_view name);
 
+/// Whether a copy function copies rows that have gaps between them: its name contains "2D" or "3D".
+bool copies_rows(std::string_view name);
+
 /// Whether the function returns without waiting for the GPU: its name contains "Async", or it launches work.
 bool is_asynchronous(std::string_view name);
 

@@ -214,6 +214,33 @@ TEST(Explain, ThreadsThatTakeTurnsFollowEachOther) {
   EXPECT_NEAR(best(analysis), truth, 0.1 * truth) << "of " << analysis.window_summary.seconds;
 }
 
+/// Copies that take twice as long as this machine's alone.
+ProcessExplanation explained_slow_copies(std::string_view call) {
+  Recording recording = in_range([](SyntheticRecording& made) {
+    for (int i = 0; i < 8; ++i) made.copy(CopyKind::h2d, Memory::pinned, 64 * MiB, 7);
+    made.wait(7);
+  });
+  std::ranges::replace(recording.names, std::string("cudaMemcpyAsync"), std::string(call));
+  Costs costs = SyntheticRecording::costs();
+  costs.copy = [](CopyKind, Memory host, std::uint64_t bytes) {
+    return std::optional(SyntheticRecording::copy_seconds(host, bytes) / 2);
+  };
+  return explain(recording, costs, {}, std::nullopt, {.range = "steps"});
+}
+
+TEST(Explain, CopiesSlowerThanThisMachinesNameARemedyForWhatTheyAre) {
+  const ProcessExplanation plain = explained_slow_copies("cudaMemcpyAsync");
+  const Finding* slow = find(plain, FindingKind::slow_copies);
+  ASSERT_NE(slow, nullptr);
+  EXPECT_NEAR(*slow->seconds_after / plain.window_summary.seconds, 0.5, 0.01);
+  EXPECT_NE(slow->fix.find("NUMA node"), std::string::npos) << slow->fix;
+  const ProcessExplanation by_rows = explained_slow_copies("cudaMemcpy2DAsync_v3020");
+  slow = find(by_rows, FindingKind::slow_copies);
+  ASSERT_NE(slow, nullptr);
+  EXPECT_NE(slow->what.find("8 copies of 64 MiB, row by row, to the GPU reach "), std::string::npos) << slow->what;
+  EXPECT_NE(slow->fix.find("pack the rows"), std::string::npos) << slow->fix;
+}
+
 TEST(Explain, WithoutKnownTimesOfCopiesThoseFindingsAreLeftOut) {
   const ProcessExplanation analysis =
       explain(in_range(torch_loop(false, true)), Costs{}, {}, std::nullopt, {.range = "steps"});

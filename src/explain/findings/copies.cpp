@@ -362,6 +362,42 @@ namespace {
 /// slow-down by copies in the other direction does not count.
 constexpr double kSlow = 1.15;
 
+bool copies_rows(const AnalysisInput& e, Index i) {
+  const Index call = e.program.operations[i].call;
+  return call != kNone && xferbench::copies_rows(e.recording.name(e.program.calls[call].name));
+}
+
+Fix advice_for_slow(bool rows) {
+  if (rows) {
+    return {
+        "Copy memory without gaps: pack the rows on the host first, or let a kernel read or write them in pinned "
+        "memory, where threads reach them by the link",
+        "Packing takes no longer than the copy, or happens while the GPU works",
+        {}};
+  }
+  return {"Check the memory's NUMA node (another socket: numactl --membind) and other programs on the link",
+          "No other program uses the link",
+          {}};
+}
+
+Candidate slow_candidate(const AnalysisInput& e, CopyKind kind, bool rows, const std::vector<Index>& operations) {
+  Candidate candidate{finding_of_copies(e, FindingKind::slow_copies, operations), {advice_for_slow(rows)}};
+  candidate.finding.at_most = true;
+  candidate.finding.what = fmt::format(
+      "{}{} {} {} {}; this machine reaches {}{}. Slow-down by copies in the other direction is not included",
+      copies_in_words(e.program, operations), rows ? ", row by row," : "", to_or_from(kind),
+      verb(operations.size(), "reach"), rate_text(candidate.finding.bytes, recorded_time_of(e.program, operations)),
+      rate_text(candidate.finding.bytes, time_by(e, operations, Memory::pinned).value_or(0)),
+      rows ? " without gaps" : "");
+  candidate.fixes.front().apply = [operations, costs = e.costs](Program& p) {
+    for (const Index i : operations) {
+      Operation& o = p.operations[i];
+      o.work = std::min(o.work, costs.copy(o.copy, Memory::pinned, o.bytes).value_or(o.work));
+    }
+  };
+  return candidate;
+}
+
 }  // namespace
 
 std::vector<Candidate> slow_copies(const AnalysisInput& e) {
@@ -372,24 +408,12 @@ std::vector<Candidate> slow_copies(const AnalysisInput& e) {
   };
   std::vector<Candidate> found;
   for (auto& [group, operations] : grouped(e.program, kSmallCopy, is_slow)) {
-    Candidate candidate{finding_of_copies(e, FindingKind::slow_copies, operations), {}};
-    const double can = time_by(e, operations, Memory::pinned).value_or(0);
-    candidate.finding.at_most = true;
-    candidate.finding.what =
-        fmt::format("{} {} {} {}; this machine reaches {}. Slow-down by copies in the other direction is not included",
-                    copies_in_words(e.program, operations), to_or_from(group.first), verb(operations.size(), "reach"),
-                    rate_text(candidate.finding.bytes, recorded_time_of(e.program, operations)),
-                    rate_text(candidate.finding.bytes, can));
-    candidate.fixes.push_back(
-        {"Check the memory's NUMA node (another socket: numactl --membind), other programs on the link, and copies row "
-         "by row (cudaMemcpy2D)",
-         "No other program uses the link", [operations = std::move(operations), costs = e.costs](Program& p) {
-           for (const Index i : operations) {
-             Operation& o = p.operations[i];
-             o.work = std::min(o.work, costs.copy(o.copy, Memory::pinned, o.bytes).value_or(o.work));
-           }
-         }});
-    found.push_back(std::move(candidate));
+    const auto rest =
+        std::stable_partition(operations.begin(), operations.end(), [&e](Index i) { return copies_rows(e, i); });
+    const std::vector<Index> rows(operations.begin(), rest);
+    const std::vector<Index> others(rest, operations.end());
+    if (!rows.empty()) found.push_back(slow_candidate(e, group.first, true, rows));
+    if (!others.empty()) found.push_back(slow_candidate(e, group.first, false, others));
   }
   return found;
 }
