@@ -234,8 +234,10 @@ TEST_F(ReadQueues, SurviveEveryFaultInEveryCall) {
     std::size_t failed = 0;
     for (std::size_t n = 1;; ++n) {
       std::size_t calls = 0;
+      std::string faulty_call;
       FaultyCalls faulty([&](const std::string& call, std::size_t& bytes) {
         if (!call.starts_with("io_uring") || ++calls != n) return 0;
+        faulty_call = call;
         if (error == 0) bytes /= 2;
         return error;
       });
@@ -245,13 +247,15 @@ TEST_F(ReadQueues, SurviveEveryFaultInEveryCall) {
         if (message == "no error") continue;
         ++failed;
         EXPECT_THAT(message, HasSubstr("of " + (folder_ / "data").string() + ": "));
+        // EAGAIN is final where a queue is made, and asks for another try elsewhere.
+        const bool makes_queue = faulty_call == "io_uring_setup" || faulty_call.starts_with("io_uring_register");
+        EXPECT_TRUE(error != EAGAIN || makes_queue) << faulty_call << ": " << message;
       }
       if (calls < n) break;
       ASSERT_LT(n, 200U);
     }
-    // EAGAIN is final where a queue is made, and asks for another try elsewhere.
     const bool goes_on = error == EINTR || error == 0;
-    EXPECT_TRUE(goes_on ? failed == 0 : error == EAGAIN ? failed == 6 : failed > 20) << error << " " << failed;
+    EXPECT_TRUE(goes_on ? failed == 0 : failed >= 6) << error << " " << failed;  // two queues are made by three calls
   }
 }
 
