@@ -255,7 +255,7 @@ TEST_F(ReadQueues, SurviveEveryFaultInEveryCall) {
       ASSERT_LT(n, 200U);
     }
     const bool goes_on = error == EINTR || error == 0;
-    EXPECT_TRUE(goes_on ? failed == 0 : failed >= 6) << error << " " << failed;  // two queues are made by three calls
+    EXPECT_TRUE(goes_on ? failed == 0 : error == EAGAIN ? failed >= 3 : failed > 20) << error << " " << failed;
   }
 }
 
