@@ -196,6 +196,7 @@ struct ExplainCommand {
   std::optional<double> seconds;            ///< duration of the recording; absent: to the end
   std::uint64_t max_records = 2'000'000;    ///< maximum number of records for each process
   bool stacks = false;                      ///< record call stacks of the host
+  bool file_reads = false;                  ///< record what the program reads from files
   bool exit_code = false;                   ///< end with the program's exit code
   std::optional<std::string> limits;        ///< results with the machine's limits; absent: measure or use cached ones
   bool measure_limits = false;              ///< measure the limits again, even if they are cached

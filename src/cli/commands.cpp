@@ -430,7 +430,7 @@ Command explain_command(const CommandLine& line, ExplainCommand e) {
   }
   if (e.program.empty()) {
     for (const char* flag : {"--recording", "--runs", "--no-baseline", "--from", "--for", "--max-records", "--stacks",
-                             "--exit-code", "--measure-limits"}) {
+                             "--files", "--exit-code", "--measure-limits"}) {
       if (line.app.get_subcommand("explain")->get_option(flag)->count() == 0) continue;
       throw UsageError(fmt::format(
           "{} applies only when a program runs, and {} is a stored recording; leave the flag out", flag, e.folder));
@@ -465,6 +465,7 @@ void add_recording_flags(CommandLine& line, CLI::App& app, ExplainCommand& expla
       {.name = "max-records", .defaults = "2000000", .help = "largest number of records per process", .max = 1e9}, "N",
       explain.max_records);
   app.add_flag("--stacks", explain.stacks, "record host call stacks, too; adds a few us to each call");
+  app.add_flag("--files", explain.file_reads, "record reads of files, too; preloads a library into the program");
   app.add_flag("--exit-code", explain.exit_code, "return the program's exit code");
   line.contradict(runs, no_bare, "--runs repeats pairs of a baseline and a profiled run");
 }

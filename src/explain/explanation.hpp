@@ -70,12 +70,14 @@ enum class FindingKind {
   fresh_memory,    ///< memory is touched for the first time by a copy, or anew in each step
   mapped_copy,     ///< copies from a file that is mapped into memory
   read_in_turn,    ///< files are read between the copies to the GPU, by the same thread
+  read_twice,      ///< parts of files are read again
   slow_workers,    ///< before copies to the GPU, their thread waits for workers that prepare the data
 };
 constexpr auto texts_of(FindingKind) {
   return std::to_array<std::string_view>({"pageable", "small-copies", "slow-copies", "no-overlap", "needless-wait",
                                           "result-wait", "blocking-copy", "launch-bound", "setup", "default-stream",
-                                          "managed", "fresh-memory", "mapped-copy", "read-in-turn", "slow-workers"});
+                                          "managed", "fresh-memory", "mapped-copy", "read-in-turn", "read-twice",
+                                          "slow-workers"});
 }
 
 /// Another fix of a finding.

@@ -201,6 +201,7 @@ int effort(FindingKind kind) {
     case FindingKind::blocking_copy:
     case FindingKind::setup:
     case FindingKind::default_stream:
+    case FindingKind::read_twice:
     case FindingKind::slow_workers: return 1;
     case FindingKind::slow_copies:
     case FindingKind::managed: return 2;

@@ -57,7 +57,7 @@ Time begin_of_life(int number) {
 /// State of the recorder in one process; a forked child gets a new one.
 struct ProcessState {
   std::once_flag begun;
-  Recorder* recorder = nullptr;
+  std::atomic<Recorder*> recorder = nullptr;
   bool is_barred = false;
 };
 
@@ -109,10 +109,12 @@ Recorder* Recorder::instance() {
   return own.recorder;
 }
 
+Recorder* Recorder::existing() { return life()->recorder; }
+
 /// Called in a forked child. If the parent has enabled CUPTI, the child inherits CUPTI's state but not its threads, so
 /// it must not call CUPTI.
 void Recorder::begin_child() {
-  const bool is_barred = life()->is_barred || (life()->recorder != nullptr && life()->recorder->has_cupti_);
+  const bool is_barred = life()->is_barred || (existing() != nullptr && existing()->has_cupti_);
   life() = new ProcessState;  // the old state is not freed, because its lock may be held for ever
   life()->is_barred = is_barred;
   known_thread() = 0;

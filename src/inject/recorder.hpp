@@ -48,6 +48,8 @@ class Recorder {
   /// Returns the recorder. Returns null if no recording was requested, or in a forked child whose parent uses CUDA,
   /// because such a child must not use CUDA. Other forked children get a recorder of their own.
   static Recorder* instance();
+  /// Returns the recorder if instance() has made one in this process, else null.
+  static Recorder* existing();
 
   explicit Recorder(RecordingRequest request);
 

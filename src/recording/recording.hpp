@@ -52,6 +52,7 @@ enum class Type : std::uint16_t {
   end,
   usage,
   workers,
+  file_read,
 };
 
 struct RecordHeader {
@@ -139,6 +140,16 @@ struct Workers {
   std::uint64_t cpu_of_children = 0;  ///< of its child processes and theirs until `time`, also of those that ended
   std::uint32_t children = 0;         ///< number of them at `time`
   std::uint32_t reserved = 0;
+};
+
+/// A read of 64 KiB or more from a file, recorded if the program preloads the recording library.
+struct FileRead {
+  Time begin = 0;
+  Time end = 0;
+  std::uint64_t offset = 0;  ///< of the first byte in the file
+  std::uint64_t bytes = 0;   ///< that were read
+  std::uint32_t thread = 0;
+  NameId file = 0;  ///< path
 };
 
 enum class CopyKind : std::uint8_t { other, h2d, d2h, d2d, p2p, h2h };
@@ -272,5 +283,6 @@ static_assert(kIsPlain<Device> && kIsPlain<Stream> && kIsPlain<Call> && kIsPlain
 static_assert(kIsPlain<Fill> && kIsPlain<Synchronization> && kIsPlain<Event> && kIsPlain<Range>);
 static_assert(kIsPlain<Migration> && kIsPlain<Stack> && kIsPlain<Note> && kIsPlain<Lost>);
 static_assert(kIsPlain<End> && kIsPlain<Usage> && kIsPlain<Workers>);
+static_assert(kIsPlain<FileRead>);
 
 }  // namespace xferbench::recording

@@ -146,6 +146,7 @@ class Reader {
       case Type::end: return take_end(as<End>(payload, "an end"));
       case Type::usage: return take_usage(as<Usage>(payload, "a usage"));
       case Type::workers: return take_workers(as<Workers>(payload, "workers"));
+      case Type::file_read: return take_file_read(as<FileRead>(payload, "a read"));
     }
     // Records of unknown types, from newer versions, are ignored.
   }
@@ -277,6 +278,15 @@ class Reader {
     r_.workers.push_back(workers);
   }
 
+  void take_file_read(const FileRead& read) {
+    in_order(read.begin, read.end);
+    if (std::max(read.offset, read.bytes) > kLastTime) {  // so that their sum fits, too
+      fail(fmt::format("found a read of {} bytes at {}, more than a file can hold", read.bytes, read.offset));
+    }
+    known(read.file);
+    r_.file_reads.push_back(read);
+  }
+
   void take_note(const Note& note) {
     r_.notes.push_back(r_.names[known(note.text)]);
     r_.failed = r_.failed || note.failure != 0;
@@ -314,6 +324,7 @@ class Reader {
     by_begin(r_.ranges);
     by_begin(r_.migrations);
     by_begin(r_.usages);
+    by_begin(r_.file_reads);
     std::ranges::stable_sort(r_.workers, {}, &Workers::time);
   }
 

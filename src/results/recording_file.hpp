@@ -29,6 +29,7 @@ struct Recording {
   std::vector<recording::Migration> migrations;
   std::vector<recording::Usage> usages;
   std::vector<recording::Workers> workers;
+  std::vector<recording::FileRead> file_reads;
   std::vector<std::vector<recording::NameId>> stacks{{}};  ///< call stacks, indexed by Stack::id
   std::vector<std::string> notes;
   bool failed = false;  ///< no CUDA activity could be recorded; the last of `notes` has the reason

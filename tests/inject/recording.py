@@ -23,8 +23,9 @@ TYPES = {
     18: ("usage", "QQIIQQQQQII", "begin end thread correlation faults_before faults_until_end read_before "
          "from_disk_before cpu_before source_file reserved"),
     19: ("workers", "QQQII", "time cpu_of_process cpu_of_children children reserved"),
+    20: ("file_read", "QQQQII", "begin end offset bytes thread file"),
 }
-TEXTS = ("name", "domain", "executable", "command", "tool", "text", "uuid", "source_file")  # fields that are numbers of names
+TEXTS = ("name", "domain", "executable", "command", "tool", "text", "uuid", "source_file", "file")  # fields that are numbers of names
 
 
 class Recording:

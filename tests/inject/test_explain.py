@@ -84,6 +84,16 @@ class Explained(unittest.TestCase):
         self.assertIn("another tool in this program uses CUPTI", said["blind"])
         self.assertIn(said["blind"], " ".join(output.split()))
 
+    def test_knows_what_was_read_twice_where_that_is_asked_for(self):
+        for flags, kinds in ((["--files"], {"read-twice"}), ([], set())):
+            said, output = self.explain("reads_a_file", "--all", "--no-bare", *flags)
+            self.assertIn("4194304 4194304 4096", output)
+            found = {finding["kind"]: finding for finding in said["processes"][0]["findings"]}
+            self.assertEqual(found.keys() & {"read-twice"}, kinds)
+            if kinds:
+                self.assertEqual(found["read-twice"]["count"], 2)
+                self.assertEqual(found["read-twice"]["bytes"], 4 << 20)
+
     def test_leaves_a_program_without_cuda_alone(self):
         said, output = self.explain("uses_nothing")
         self.assertEqual(said["processes"], [])

@@ -342,6 +342,13 @@ class Holds(Lives):
             self.assertEqual(usage.source_file, "")
         self.assertGreater(usages[0].read_before, 0)
 
+    def test_files_that_it_reads(self):
+        half = 2 << 20
+        reads = self.live_once("reads_a_file", LD_PRELOAD=LIBRARY).file_read
+        self.assertEqual([(one.offset, one.bytes) for one in reads], [(0, 2 * half), (0, half), (half, half)])
+        self.assertEqual({one.file for one in reads}, {str(self.folder / "theirs")})
+        self.assertEqual(self.live("reads_a_file")[-1].file_read, [], "not preloaded")
+
     def test_what_other_processes_use(self):
         recording = self.live_once("has_workers", alone=False)
         samples = [sample for sample in recording.workers if sample.children == 2]

@@ -158,6 +158,22 @@ int forks_from_ranges() {
   return WEXITSTATUS(status);
 }
 
+/// Reads 4 MiB of a file at once, then in two halves, and then a little of it.
+int reads_a_file() {
+  begin();
+  constexpr std::size_t kHalf = 2 << 20;
+  std::vector<char> memory(2 * kHalf);
+  const int file = open(std::getenv("VICTIM_FILE"), O_RDWR | O_CREAT, 0644);
+  if (write(file, memory.data(), 2 * kHalf) < 0 || lseek(file, 0, SEEK_SET) != 0) return 1;
+  const ssize_t all = read(file, memory.data(), 2 * kHalf);
+  const ssize_t halves = pread(file, memory.data(), kHalf, 0) + pread(file, memory.data(), kHalf, kHalf);
+  const ssize_t little = pread(file, memory.data(), 4096, 0);
+  close(file);
+  std::printf("%ld %ld %ld\n", static_cast<long>(all), static_cast<long>(halves), static_cast<long>(little));
+  work(1);
+  return 7;
+}
+
 /// Two child processes work while the parent sleeps.
 int has_workers() {
   initialise();
@@ -404,6 +420,7 @@ int main(int count, char** arguments) {
       {"forks", &forks},
       {"forks_first", &forks_first},
       {"forks_from_ranges", &forks_from_ranges},
+      {"reads_a_file", &reads_a_file},
       {"has_workers", &has_workers},
       {"executes", &executes},
       {"ends_under_threads", &ends_under_threads},

@@ -151,6 +151,17 @@ void SyntheticRecording::usage(const Did& did) {
   faults_ += did.faults;
 }
 
+void SyntheticRecording::read(std::string_view file, std::uint64_t offset, std::uint64_t bytes, double seconds) {
+  const double begin = host_;
+  work(seconds);
+  recording_.file_reads.push_back({.begin = time(begin),
+                                   .end = time(host_),
+                                   .offset = offset,
+                                   .bytes = bytes,
+                                   .thread = thread_,
+                                   .file = name(file)});
+}
+
 void SyntheticRecording::workers(double process, double children, std::uint32_t count) {
   recording_.workers.push_back({.time = time(host_),
                                 .cpu_of_process = time(process) - time(0),
@@ -204,6 +215,7 @@ std::string write_recording(const Recording& made, const std::filesystem::path& 
   add_all(Type::range, made.ranges);
   add_all(Type::usage, made.usages);
   add_all(Type::workers, made.workers);
+  add_all(Type::file_read, made.file_reads);
   if (more) more(writer);
   writer.end(*made.end);
   return folder / (std::to_string(made.process.pid) + "-1" + std::string(recording::kExtension));

@@ -47,6 +47,8 @@ class SyntheticRecording {
     std::string_view source_file{};
   };
   void usage(const Did& did);
+  /// The program reads these bytes of a file, which takes so many seconds.
+  void read(std::string_view file, std::uint64_t offset, std::uint64_t bytes, double seconds);
   /// Adds a sample of what this process and its child processes used until now: seconds of CPU time.
   void workers(double process, double children, std::uint32_t count);
   void begin_range(std::string_view name);

@@ -161,5 +161,46 @@ TEST(ExplainMemory, MappedFilesAreNamed) {
   EXPECT_EQ(find(analysis, FindingKind::fresh_memory), nullptr);
 }
 
+/// Steps that read the same 64 MiB of a file in two parts, each from another place on if `again` is false.
+Recording batches_from_file(bool again) {
+  return in_range([again](SyntheticRecording& made) {
+    for (int step = 0; step < kRounds; ++step) {
+      const std::uint64_t first = again ? 0 : static_cast<std::uint64_t>(step) * kBatch;
+      for (int part = 0; part < 2; ++part) {
+        made.read("/data/batches", first + static_cast<std::uint64_t>(part) * kBatch / 2, kBatch / 2, 10e-3);
+      }
+      made.copy(CopyKind::h2d, Memory::pinned, kBatch, 7);
+      made.wait(7);
+    }
+  });
+}
+
+TEST(ExplainMemory, ReadingTwiceGainsTheSecondRead) {
+  const ProcessExplanation analysis = explained(batches_from_file(true));
+  const Finding* twice = find(analysis, FindingKind::read_twice);
+  ASSERT_NE(twice, nullptr);
+  EXPECT_EQ(twice->count, 2 * (kRounds - 1));
+  EXPECT_EQ(twice->bytes, (kRounds - 1) * kBatch);
+  EXPECT_NE(twice->what.find("14 reads of /data/batches bring what was read before: 448 MiB in 140.0 ms"),
+            std::string::npos)
+      << twice->what;
+  EXPECT_NEAR(analysis.window_summary.seconds - *twice->seconds_after, (kRounds - 1) * 20e-3, 1e-3);
+  EXPECT_EQ(find(explained(batches_from_file(false)), FindingKind::read_twice), nullptr);
+}
+
+TEST(ExplainMemory, ReadingTwiceInSmallerPartsOrAcrossTwoIsSeen) {
+  const ProcessExplanation analysis = explained(in_range([](SyntheticRecording& made) {
+    for (const auto& [offset, bytes] :
+         {std::pair{0U, 64U}, {64U, 64U}, {256U, 64U}, {32U, 64U}, {64U, 1U}, {100U, 100U}}) {
+      made.read("/data/a", offset * MiB, bytes * MiB, 10e-3);
+    }
+    made.copy(CopyKind::h2d, Memory::pinned, kBatch, 7);
+    made.wait(7);
+  }));
+  const Finding* twice = find(analysis, FindingKind::read_twice);
+  ASSERT_NE(twice, nullptr);
+  EXPECT_EQ(twice->bytes, 65 * MiB) << "of the last read a part is new";
+}
+
 }  // namespace
 }  // namespace xferbench::explain

@@ -104,6 +104,7 @@ class Runs {
     if (!library_.empty()) {
       variables.emplace_back(kCudaVariable, library_);
       variables.emplace_back(kNvtxVariable, library_);
+      if (command_.file_reads) variables.emplace_back("LD_PRELOAD", preloaded());
     }
     ProfiledRun one{.end = run_program(command_.program, variables), .folder = request.folder};
     given_up_ = one.end.given_up();
@@ -138,6 +139,12 @@ class Runs {
   }
 
  private:
+  /// Returns the value of LD_PRELOAD: the library, and what the user preloads.
+  [[nodiscard]] std::string preloaded() const {
+    const char* const before = std::getenv("LD_PRELOAD");
+    return before == nullptr || *before == '\0' ? library_ : fmt::format("{}:{}", library_, before);
+  }
+
   RecordingRequest request(const fs::path& name) {
     const fs::path folder = folder_ / name;
     fs::create_directory(folder);

@@ -19,7 +19,7 @@ std::vector<Candidate> candidates(const AnalysisInput& input) {
   std::vector<Candidate> all;
   for (const auto find : {fresh_memory, pageable_copies, small_copies, slow_copies, blocking_copies, waits,
                           copies_and_kernels_in_turn, launch_bound_sequences, setup_in_window, default_stream,
-                          managed_memory, mapped_copies, reads_in_turn, slow_workers}) {
+                          managed_memory, mapped_copies, reads_in_turn, read_twice, slow_workers}) {
     std::vector<Candidate> found = find(input);
     std::ranges::move(found, std::back_inserter(all));
   }

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <string>
 
 #include "core/units.hpp"
 #include "explain/candidates.hpp"
@@ -98,6 +100,63 @@ Candidate in_turn_candidate(const AnalysisInput& e, const std::vector<Index>& co
   return candidate;
 }
 
+// --- Reading twice --------------------------------------------------------------------------------------------------
+
+/// Parts of a file.
+class Parts {
+ public:
+  /// Adds the bytes from `begin` to `end`. Returns whether all of them were there before.
+  bool add(std::uint64_t begin, std::uint64_t end) {
+    auto next = parts_.upper_bound(begin);
+    if (next != parts_.begin() && std::prev(next)->second >= begin) --next;
+    if (next != parts_.end() && next->first <= begin && next->second >= end) return true;
+    while (next != parts_.end() && next->first <= end) {
+      begin = std::min(begin, next->first);
+      end = std::max(end, next->second);
+      next = parts_.erase(next);
+    }
+    parts_.emplace(begin, end);
+    return false;
+  }
+
+ private:
+  std::map<std::uint64_t, std::uint64_t> parts_{};  // begin and end of each; they do not touch each other
+};
+
+/// Reads of the window that bring nothing but what earlier ones of the window had brought.
+std::vector<recording::FileRead> repeated_reads(const AnalysisInput& e) {
+  std::map<Index, Parts> files;
+  std::vector<recording::FileRead> found;
+  for (const recording::FileRead& read : e.recording.file_reads) {
+    if (read.begin < e.window.begin || read.end > e.window.end) continue;
+    if (files[read.file].add(read.offset, read.offset + read.bytes)) found.push_back(read);
+  }
+  return found;
+}
+
+/// Seconds of repeated reads, by the call that follows them on their thread.
+std::map<Index, double> time_before_calls(const AnalysisInput& e, const std::vector<recording::FileRead>& reads) {
+  std::map<std::uint32_t, std::vector<Index>> calls;  // of each thread
+  for (Index c = 0; c < e.program.calls.size(); ++c) calls[e.program.calls[c].thread].push_back(c);
+  std::map<Index, double> found;
+  for (const recording::FileRead& read : reads) {
+    const std::vector<Index>& own = calls[read.thread];
+    const double end = 1e-9 * static_cast<double>(read.end - e.window.begin);
+    const auto next = std::ranges::lower_bound(own, end, {}, [&e](Index c) { return e.program.calls[c].begin; });
+    if (next != own.end()) found[*next] += 1e-9 * static_cast<double>(read.end - read.begin);
+  }
+  return found;
+}
+
+/// Returns the file of most of these reads, with the number of the others.
+std::string files_of(const AnalysisInput& e, const std::vector<recording::FileRead>& reads) {
+  std::map<Index, std::size_t> files;
+  for (const recording::FileRead& read : reads) ++files[read.file];
+  const Index most = std::ranges::max_element(files, {}, [](const auto& file) { return file.second; })->first;
+  const std::string others = files.size() == 1 ? "" : fmt::format(" and {}", counted(files.size() - 1, "other file"));
+  return std::string(e.recording.name(most)) + others;
+}
+
 }  // namespace
 
 std::vector<Candidate> mapped_copies(const AnalysisInput& e) {
@@ -121,6 +180,31 @@ std::vector<Candidate> reads_in_turn(const AnalysisInput& e) {
     found.push_back(in_turn_candidate(e, copies, read));
   }
   return found;
+}
+
+std::vector<Candidate> read_twice(const AnalysisInput& e) {
+  const std::vector<recording::FileRead> reads = repeated_reads(e);
+  if (reads.empty()) return {};
+  const std::map<Index, double> time = time_before_calls(e, reads);
+  std::vector<Index> calls;
+  double seconds = 0;
+  for (const auto& [call, before] : time) {
+    calls.push_back(call);
+    seconds += before;
+  }
+  Candidate candidate = of_calls(e, FindingKind::read_twice, calls);
+  candidate.finding.count = reads.size();
+  for (const recording::FileRead& read : reads) candidate.finding.bytes += read.bytes;
+  candidate.finding.what =
+      fmt::format("{} of {} {} what was read before: {} in {}", counted(reads.size(), "read"), files_of(e, reads),
+                  verb(reads.size(), "bring"), format_size(candidate.finding.bytes), format_seconds(seconds));
+  candidate.fixes.push_back({"Read it once, and keep it in (pinned) memory of the host or on the GPU",
+                             "The files do not change meanwhile, and the memory suffices", [time](Program& p) {
+                               for (const auto& [call, before] : time) {
+                                 p.calls[call].gap -= std::clamp(before, 0., std::max(0., p.calls[call].gap));
+                               }
+                             }});
+  return {std::move(candidate)};
 }
 
 }  // namespace xferbench::explain
