@@ -58,6 +58,16 @@ Counts counts_of(const Program& p) {
   return counts;
 }
 
+/// Returns the seconds in which NCCL's kernels ran, on average of the GPUs.
+double collectives_of(const Recording& r, const Program& p, std::size_t gpus) {
+  double seconds = 0;
+  for (const Operation& o : p.operations) {
+    const bool is_collective = o.name != 0 && r.name(o.name).starts_with("nccl");
+    if (is_collective) seconds += o.end - o.begin;
+  }
+  return seconds / static_cast<double>(std::max<std::size_t>(gpus, 1));
+}
+
 /// Returns half the difference between the slowest and fastest run, as a share of the median. Smaller gains are noise.
 double noise_of(const std::vector<double>& runs) {
   if (runs.size() < 2) return 0;
@@ -145,6 +155,7 @@ ProcessExplanation explain(const Recording& r, const Costs& costs, const std::ve
   analysis.window_summary = {.range = options.range.value_or(""), .times = window.times, .seconds = program.seconds};
   if (!baseline.empty()) analysis.window_summary.baseline = statistics::median(baseline);
   analysis.counts = counts_of(program);
+  analysis.collectives = collectives_of(r, program, analysis.gpus.size());
   analysis.shares = shares_of(program, analysis.window_summary.baseline);
   analysis.traffic = traffic_of(program, costs);
   constexpr std::size_t kMostPoints = 2000;

@@ -26,4 +26,7 @@ struct Options {
 ProcessExplanation explain(const Recording& recording, const Costs& costs, const std::vector<double>& baseline,
                            std::optional<double> profiled, const Options& options);
 
+/// Adds notes to processes that wait for each other in NCCL's kernels, and to the one for which they wait.
+void note_waits_between(std::vector<ProcessExplanation>& processes);
+
 }  // namespace xferbench::explain

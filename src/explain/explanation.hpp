@@ -186,6 +186,7 @@ struct ProcessExplanation {
   WindowSummary window_summary{};
   Counts counts{};
   Shares shares{};
+  double collectives = 0;  ///< seconds of NCCL's kernels on each GPU; they also wait for other processes
   std::vector<Traffic> traffic{};
   /// Why gains are unavailable; empty if they are available.
   std::string gains_unavailable{};

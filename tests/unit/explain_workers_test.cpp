@@ -1,4 +1,5 @@
-// Tests of the finding that a thread waits for workers, which samples of CPU time show (recording::Workers).
+// Tests of waits for others: of a thread for workers, which samples of CPU time show (recording::Workers), and of
+// processes for each other.
 #include <gtest/gtest.h>
 
 #include <string_view>
@@ -90,6 +91,41 @@ TEST(ExplainWorkers, AreUnknownIfTheSamplesMissMostOfTheWindow) {
   Recording recording = batches_from_workers({.thread = kSpinning, .process = 0.3, .children = 1.9});
   recording.workers.erase(recording.workers.begin() + 1, recording.workers.end());
   EXPECT_EQ(find(explained(recording), FindingKind::slow_workers), nullptr);
+}
+
+// --- Processes ------------------------------------------------------------------------------------------------------
+
+/// A rank that works, and then takes part in a reduction; `waits`: seconds until the others have come.
+ProcessExplanation rank(std::uint32_t pid, double work, double waits) {
+  Recording recording = in_range([&](SyntheticRecording& made) {
+    made.kernel("work", work, 7);
+    made.kernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL", 5e-3 + waits, 7);
+    made.wait(7);
+  });
+  recording.process.pid = pid;
+  return explained(recording);
+}
+
+TEST(ExplainWorkers, ProcessesSayForWhichOtherTheyWait) {
+  std::vector<ProcessExplanation> ranks{rank(11, 10e-3, 40e-3), rank(12, 50e-3, 0), rank(13, 50e-3, 0.1e-3)};
+  note_waits_between(ranks);
+  ASSERT_EQ(ranks[0].notes.size(), 1U);
+  EXPECT_EQ(ranks[0].notes[0],
+            "NCCL's kernels run for 45.00 ms here and for 5.000 ms in process 12: this one waits about 40.00 ms for "
+            "that one, which counts as kernels");
+  ASSERT_EQ(ranks[1].notes.size(), 1U);
+  EXPECT_EQ(ranks[1].notes[0], "Other processes wait for this one in NCCL's kernels, up to 40.00 ms: it comes last");
+  EXPECT_EQ(ranks[2].notes, std::vector<std::string>{});
+}
+
+TEST(ExplainWorkers, ProcessesThatComeTogetherOrAreAloneDoNotWait) {
+  std::vector<ProcessExplanation> together{rank(11, 50e-3, 0), rank(12, 50e-3, 0)};
+  note_waits_between(together);
+  std::vector<ProcessExplanation> alone{rank(11, 10e-3, 40e-3)};
+  note_waits_between(alone);
+  for (const auto& ranks : {together, alone}) {
+    for (const ProcessExplanation& one : ranks) EXPECT_EQ(one.notes, std::vector<std::string>{});
+  }
 }
 
 }  // namespace

@@ -176,6 +176,7 @@ Analysis analyse(const cli::ExplainCommand& command, RecordingFolder& folder) {
     all.profiled_runs.clear();
   }
   std::ranges::stable_sort(all.processes, std::ranges::greater(), busy);
+  explain::note_waits_between(all.processes);
   if (folder.limits) compare_gpus(all, *folder.limits, all.warnings);
   return analysis;
 }
