@@ -60,8 +60,19 @@ void* allocate_by_cuda(const OpenedGpu& gpu, std::size_t bytes, HostMemory kind)
   return data;
 }
 
-unsigned register_flags(const OpenedGpu& gpu) {
-  return gpu.alone() ? cudaHostRegisterDefault : cudaHostRegisterPortable;
+/// Pins memory in place. `flags`: more than those that the number of GPUs asks for. Throws UnavailableError where the
+/// system cannot do that, as on Jetson or with confidential computing.
+void register_memory(const OpenedGpu& gpu, std::byte* data, std::size_t bytes, unsigned flags = 0) {
+  flags |= gpu.alone() ? cudaHostRegisterDefault : cudaHostRegisterPortable;
+  const cudaError_t status = cudaHostRegister(data, bytes, flags);
+  int supported = 1;
+  if (status != cudaSuccess &&
+      cudaDeviceGetAttribute(&supported, cudaDevAttrHostRegisterSupported, gpu.number()) == cudaSuccess &&
+      supported == 0) {
+    static_cast<void>(cudaGetLastError());  // the error is told here
+    throw UnavailableError("this system cannot pin memory in place (cudaHostRegister); choose pinned memory");
+  }
+  check_allocation(status, "cudaHostRegister", bytes);
 }
 
 /// Owner of memory that a CUDA call releases. The destructor first makes the memory's own GPU current, because the
@@ -92,8 +103,7 @@ class SystemAllocation final : public Resource {
       : gpu_(gpu), pages_(mapped_bytes(bytes, kind), page_size(kind)), pinned_(!is_pageable(kind)) {
     // Touching the pages on this thread places them on its NUMA node, whichever thread writes to them later.
     if (faults == Prefault::yes) touch_pages(pages_.data(), bytes);
-    if (pinned_)
-      check_allocation(cudaHostRegister(pages_.data(), bytes, register_flags(gpu)), "cudaHostRegister", bytes);
+    if (pinned_) register_memory(gpu, pages_.data(), bytes);
   }
   ~SystemAllocation() override {
     if (!pinned_) return;
@@ -141,8 +151,7 @@ HostBuffer allocate_on_host(const OpenedGpu& gpu, std::size_t bytes, HostMemory 
 
 Registration pin(const OpenedGpu& gpu, const HostView& memory) {
   gpu.make_current();
-  const unsigned flags = register_flags(gpu) | (memory.read_only ? cudaHostRegisterReadOnly : 0U);
-  check_allocation(cudaHostRegister(memory.data, memory.bytes, flags), "cudaHostRegister", memory.bytes);
+  register_memory(gpu, memory.data, memory.bytes, memory.read_only ? cudaHostRegisterReadOnly : 0U);
   return given_back(gpu, [data = memory.data] { return cudaHostUnregister(data); });
 }
 
