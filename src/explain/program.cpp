@@ -232,12 +232,13 @@ class Builder {
     }
   };
 
-  /// Returns the seconds that a thread neither used a CPU nor was in a CUDA call, from one copy to the next. `in_calls`
-  /// of these seconds it was in calls. There it mostly uses a CPU, also while it waits, so the longer time is for both.
-  static double idle_between(const recording::Usage& copy, const recording::Usage& next, double in_calls) {
+  /// Sets what a thread did from one sampled copy to the next, `in_calls` seconds of which it was in CUDA calls. A
+  /// thread that waits there mostly uses a CPU. If it used less, it slept there, and its CPU time was for other work.
+  static void set_idle(const recording::Usage& copy, const recording::Usage& next, double in_calls, HostCall& call) {
     const double all = 1e-9 * static_cast<double>(next.begin - copy.begin);
     const double cpu = 1e-9 * static_cast<double>(next.cpu_before - std::min(next.cpu_before, copy.cpu_before));
-    return std::max(0., all - std::max(cpu, in_calls));
+    call.outside_before = std::max(0., all - in_calls);
+    call.idle_before = std::max(0., cpu < in_calls ? call.outside_before - cpu : all - cpu);
   }
 
   /// Returns for each call the seconds that its thread was in CUDA calls of the window before it.
@@ -271,7 +272,7 @@ class Builder {
       call.read_before = std::exchange(since.read, 0);
       call.from_disk_before = std::exchange(since.from_disk, 0);
       if (since.copy != kNone) {
-        call.idle_before = idle_between(*since.of_copy, usage, in_calls[c] - in_calls[since.copy]);
+        set_idle(*since.of_copy, usage, in_calls[c] - in_calls[since.copy], call);
       }
       since.copy = c;
       since.of_copy = &usage;

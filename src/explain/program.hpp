@@ -85,6 +85,7 @@ struct HostCall {
   std::uint64_t read_before = 0;       ///< bytes read, up to where that was last looked up
   std::uint64_t from_disk_before = 0;  ///< bytes that it made storage devices deliver, likewise
   double idle_before = 0;              ///< seconds that it neither used a CPU nor was in a CUDA call
+  double outside_before = 0;           ///< seconds outside of CUDA calls, `idle_before` among them
   bool asynchronous = false;
   bool merged = false;  ///< a fix merges this copy with a later one; its gap stays, unless it goes with the call
   std::vector<Index> operations{};  ///< indices of the operations that it enqueues, in order

@@ -30,15 +30,29 @@ Function* next(const char* name) {
   return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
 }
 
+/// Returns a number that differs, as far as anyone will see, between files and after a file was written to.
+std::uint64_t version_of(const struct stat& status) {
+  std::uint64_t version = 0;
+  for (const auto part :
+       {static_cast<std::uint64_t>(status.st_dev), static_cast<std::uint64_t>(status.st_ino),
+        static_cast<std::uint64_t>(status.st_mtim.tv_sec), static_cast<std::uint64_t>(status.st_mtim.tv_nsec)}) {
+    version = (version ^ part) * 1099511628211U;  // as FNV-1a does
+  }
+  return version;
+}
+
 /// `offset`: of the first byte; negative: the bytes end at the descriptor's current place.
 void record(Recorder& recorder, FileRead read, int descriptor, off_t offset) {
   struct stat status {};
-  if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) return;
+  // Files of the system, as in /proc, have no size.
+  if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size == 0) return;
   if (offset < 0) offset = lseek(descriptor, 0, SEEK_CUR) - static_cast<off_t>(read.bytes);
+  if (offset < 0) return;
   char path[PATH_MAX];  // NOLINT(cppcoreguidelines-avoid-c-arrays)
   const ssize_t length = readlink(fmt::format("/proc/self/fd/{}", descriptor).c_str(), path, sizeof path);
   if (length <= 0) return;
-  read.offset = static_cast<std::uint64_t>(std::max<off_t>(offset, 0));
+  read.offset = static_cast<std::uint64_t>(offset);
+  read.version = version_of(status);
   read.file = recorder.writer().name({path, static_cast<std::size_t>(length)});
   recorder.add(recording::Type::file_read, read.begin, read);
 }
@@ -51,7 +65,7 @@ ssize_t recorded(int descriptor, std::size_t bytes, off_t offset, Call call) {
   const recording::Time begin = now();
   const ssize_t got = call();
   const int error = errno;
-  if (got > 0) {
+  if (got >= static_cast<ssize_t>(kLeastRecorded)) {
     const SignalGuard guard;
     try {
       record(*recorder,

@@ -14,6 +14,7 @@
 #include <span>
 
 #include "core/descriptor.hpp"
+#include "recording/clock.hpp"
 
 namespace xferbench::inject {
 
@@ -42,18 +43,9 @@ OpenCall& open_call() {
   return call;
 }
 
-struct ThreadCounters {
-  std::uint64_t faults = 0;  // minor page faults
-  std::uint64_t cpu = 0;     // nanoseconds
-};
-
-ThreadCounters counters_of_thread() {
-  const auto nanoseconds = [](timeval time) {
-    return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(time.tv_usec) * 1000;
-  };
+std::uint64_t faults_of_thread() {
   rusage usage{};
-  if (getrusage(RUSAGE_THREAD, &usage) != 0) return {};
-  return {static_cast<std::uint64_t>(usage.ru_minflt), nanoseconds(usage.ru_utime) + nanoseconds(usage.ru_stime)};
+  return getrusage(RUSAGE_THREAD, &usage) == 0 ? static_cast<std::uint64_t>(usage.ru_minflt) : 0;
 }
 
 /// Returns the beginning of a file of the system, as much as fits into the buffer.
@@ -182,9 +174,8 @@ void UsageSampler::begin(std::uint32_t correlation, const CopyArguments& argumen
     }
   } catch (const std::exception&) {  // out of memory: these stay unknown
   }
-  const ThreadCounters counters = counters_of_thread();
-  usage.faults_before = counters.faults;
-  usage.cpu_before = counters.cpu;
+  usage.faults_before = faults_of_thread();
+  usage.cpu_before = nanoseconds_of(CLOCK_THREAD_CPUTIME_ID);
 }
 
 void UsageSampler::end(std::uint32_t correlation) noexcept {
@@ -194,7 +185,7 @@ void UsageSampler::end(std::uint32_t correlation) noexcept {
     if (usage.correlation == correlation) --open.depth;
     return;
   }
-  usage.faults_until_end = counters_of_thread().faults;
+  usage.faults_until_end = faults_of_thread();
   usage.end = now();
   recorder_.add(recording::Type::usage, usage.begin, usage);
   usage.correlation = 0;

@@ -1,23 +1,25 @@
 #include "inject/workers.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <ctime>
 #include <filesystem>
-#include <fstream>
 #include <optional>
-#include <string>
+#include <utility>
 #include <vector>
 
-#include "recording/clock.hpp"
+#include "core/descriptor.hpp"
 
 namespace xferbench::inject {
 
 namespace {
 
-/// A process with more of them starts new ones all the time, and none of them matters.
+/// More are not looked at, so that this takes a bounded time.
 constexpr std::size_t kMostChildren = 256;
 
 /// Appends the child processes of all threads of this process (proc_pid_task(5)). None where the kernel lacks the list.
@@ -25,8 +27,18 @@ void add_children_of(pid_t process, std::vector<pid_t>& found) {
   std::error_code gone;  // the process may end meanwhile
   for (std::filesystem::directory_iterator task(fmt::format("/proc/{}/task", process), gone), end; !gone && task != end;
        task.increment(gone)) {
-    std::ifstream children(task->path() / "children");
-    for (pid_t child = 0; found.size() < kMostChildren && children >> child;) found.push_back(child);
+    // No stream of the standard library: the program's children must not inherit the descriptor.
+    const Descriptor list(open((task->path() / "children").c_str(), O_RDONLY | O_CLOEXEC));  // NOLINT
+    std::array<char, 8 * kMostChildren> text{};
+    const ssize_t length = list ? ::read(list.number(), text.data(), text.size()) : 0;
+    const char* const last = text.data() + std::max<ssize_t>(length, 0);
+    pid_t child = 0;
+    for (const char* next = text.data(); found.size() < kMostChildren; ++next) {
+      const auto [behind, error] = std::from_chars(next, last, child);
+      if (error != std::errc()) break;
+      found.push_back(child);
+      next = behind;
+    }
   }
 }
 
@@ -48,23 +60,19 @@ std::optional<std::uint64_t> cpu_of(pid_t process) {
 }  // namespace
 
 void WorkerSampler::sample() noexcept {
+  std::uint32_t there = 0;
   try {
-    std::map<pid_t, std::uint64_t> now_there;
     for (const pid_t child : descendants()) {
-      const std::optional<std::uint64_t> cpu = cpu_of(child);
-      if (!cpu) continue;
-      const auto before = children_.find(child);
-      const bool is_same = before != children_.end() && before->second <= *cpu;  // else the number was given again
-      cpu_of_children_ += *cpu - (is_same ? before->second : 0);
-      now_there[child] = *cpu;
+      const std::optional<std::uint64_t> now_used = cpu_of(child);
+      if (!now_used) continue;
+      std::uint64_t& used = children_[child];
+      if (*now_used < used) used = 0;  // another process has the number now
+      cpu_ += *now_used - std::exchange(used, *now_used);
+      ++there;
     }
-    children_ = std::move(now_there);
-  } catch (const std::exception&) {  // out of memory: the children stay as they were
+  } catch (const std::exception&) {  // out of memory: some children are left out
   }
-  recorder_.add(recording::Type::workers, recording::Workers{.time = now(),
-                                                             .cpu_of_process = nanoseconds_of(CLOCK_PROCESS_CPUTIME_ID),
-                                                             .cpu_of_children = cpu_of_children_,
-                                                             .children = static_cast<std::uint32_t>(children_.size())});
+  recorder_.add(recording::Type::workers, recording::Workers{.time = now(), .cpu = cpu_, .children = there});
 }
 
 }  // namespace xferbench::inject

@@ -1,4 +1,4 @@
-// Samples the CPU time of this process and of the processes that it started, such as the workers of a data loader
+// Samples the CPU time of the processes that this one started, such as the workers of a data loader
 // (recording::Workers).
 #pragma once
 
@@ -20,8 +20,8 @@ class WorkerSampler {
 
  private:
   Recorder& recorder_;
-  std::map<pid_t, std::uint64_t> children_;  // CPU time of each child process at the latest sample, in nanoseconds
-  std::uint64_t cpu_of_children_ = 0;
+  std::map<pid_t, std::uint64_t> children_;  // CPU time of each child process when it was last seen, in nanoseconds
+  std::uint64_t cpu_ = 0;                    // of all
 };
 
 }  // namespace xferbench::inject

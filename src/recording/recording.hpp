@@ -133,12 +133,11 @@ struct Usage {
   std::uint32_t reserved = 0;
 };
 
-/// CPU time of this process and of the processes that it started, which may prepare its data. Each half second.
+/// CPU time of the child processes and theirs, which may prepare the data of this process. Each half second.
 struct Workers {
   Time time = 0;
-  std::uint64_t cpu_of_process = 0;   ///< nanoseconds of CPU time of all threads of this process until `time`
-  std::uint64_t cpu_of_children = 0;  ///< of its child processes and theirs until `time`, also of those that ended
-  std::uint32_t children = 0;         ///< number of them at `time`
+  std::uint64_t cpu = 0;       ///< nanoseconds until `time`, without what ended processes used after their last sample
+  std::uint32_t children = 0;  ///< number of processes at `time`
   std::uint32_t reserved = 0;
 };
 
@@ -146,8 +145,9 @@ struct Workers {
 struct FileRead {
   Time begin = 0;
   Time end = 0;
-  std::uint64_t offset = 0;  ///< of the first byte in the file
-  std::uint64_t bytes = 0;   ///< that were read
+  std::uint64_t offset = 0;   ///< of the first byte in the file
+  std::uint64_t bytes = 0;    ///< that were read
+  std::uint64_t version = 0;  ///< differs between files of the same path, and when a file was written to
   std::uint32_t thread = 0;
   NameId file = 0;  ///< path
 };

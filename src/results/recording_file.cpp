@@ -274,7 +274,7 @@ class Reader {
   }
 
   void take_workers(const Workers& workers) {
-    for (const Time time : {workers.time, workers.cpu_of_process, workers.cpu_of_children}) possible(time);
+    for (const Time time : {workers.time, workers.cpu}) possible(time);
     r_.workers.push_back(workers);
   }
 

@@ -191,7 +191,7 @@ std::string fix_sentence(const Finding& finding) {
     case FindingKind::fresh_memory: return "reusing the host memory of " + copies_of(finding);
     case FindingKind::mapped_copy: return "reading the mapped file of " + copies_of(finding) + " into pinned memory";
     case FindingKind::read_in_turn: return "reading ahead for " + copies_of(finding);
-    case FindingKind::read_twice: return "keeping " + format_size(finding.bytes) + " that are read again";
+    case FindingKind::read_twice: return "not reading " + format_size(finding.bytes) + " again";
     case FindingKind::slow_workers: return "preparing the data of " + copies_of(finding) + " faster";
   }
   return {};

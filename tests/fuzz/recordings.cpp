@@ -27,7 +27,7 @@ void write_the_rest(RecordingWriter& writer, Time at) {
   writer.add(Type::kernel, recording::Kernel{.on = on, .name = name, .grid = 1, .block = 32});
   writer.add(Type::migration, Migration{.begin = at, .end = at + 100, .bytes = 65536, .kind = CopyKind::h2d});
   writer.add(Type::usage, Usage{.begin = at, .end = at + 100, .faults_before = 1, .faults_until_end = 2});
-  writer.add(Type::workers, Workers{.time = at, .cpu_of_process = 1000, .cpu_of_children = 500, .children = 2});
+  writer.add(Type::workers, Workers{.time = at, .cpu = 500, .children = 2});
   writer.add(Type::file_read, FileRead{.begin = at, .end = at + 100, .offset = 4096, .bytes = 4096, .file = name});
   writer.add(Type::note, Note{.text = name});
   writer.add(Type::lost, Lost{.dropped = 1});

@@ -22,8 +22,8 @@ TYPES = {
     17: ("end", "QII", "time reason error"),
     18: ("usage", "QQIIQQQQQII", "begin end thread correlation faults_before faults_until_end read_before "
          "from_disk_before cpu_before source_file reserved"),
-    19: ("workers", "QQQII", "time cpu_of_process cpu_of_children children reserved"),
-    20: ("file_read", "QQQQII", "begin end offset bytes thread file"),
+    19: ("workers", "QQII", "time cpu children reserved"),
+    20: ("file_read", "QQQQQII", "begin end offset bytes version thread file"),
 }
 TEXTS = ("name", "domain", "executable", "command", "tool", "text", "uuid", "source_file", "file")  # fields that are numbers of names
 

@@ -162,11 +162,8 @@ void SyntheticRecording::read(std::string_view file, std::uint64_t offset, std::
                                    .file = name(file)});
 }
 
-void SyntheticRecording::workers(double process, double children, std::uint32_t count) {
-  recording_.workers.push_back({.time = time(host_),
-                                .cpu_of_process = time(process) - time(0),
-                                .cpu_of_children = time(children) - time(0),
-                                .children = count});
+void SyntheticRecording::workers(double cpu, std::uint32_t count) {
+  recording_.workers.push_back({.time = time(host_), .cpu = time(cpu) - time(0), .children = count});
 }
 
 void SyntheticRecording::begin_range(std::string_view text) {

@@ -139,10 +139,13 @@ class Runs {
   }
 
  private:
-  /// Returns the value of LD_PRELOAD: the library, and what the user preloads.
+  /// Returns the value of LD_PRELOAD: what the user preloads, which may have to be first, and the library.
   [[nodiscard]] std::string preloaded() const {
+    if (library_.find_first_of(" :") != std::string::npos) {
+      throw UsageError(fmt::format("--files cannot preload {}: its path has a blank or a colon; move it", library_));
+    }
     const char* const before = std::getenv("LD_PRELOAD");
-    return before == nullptr || *before == '\0' ? library_ : fmt::format("{}:{}", library_, before);
+    return before == nullptr || *before == '\0' ? library_ : fmt::format("{}:{}", before, library_);
   }
 
   RecordingRequest request(const fs::path& name) {

@@ -125,16 +125,16 @@ class Parts {
 
 /// Reads of the window that bring nothing but what earlier ones of the window had brought.
 std::vector<recording::FileRead> repeated_reads(const AnalysisInput& e) {
-  std::map<Index, Parts> files;
+  std::map<std::pair<Index, std::uint64_t>, Parts> files;  // by path and version
   std::vector<recording::FileRead> found;
   for (const recording::FileRead& read : e.recording.file_reads) {
     if (read.begin < e.window.begin || read.end > e.window.end) continue;
-    if (files[read.file].add(read.offset, read.offset + read.bytes)) found.push_back(read);
+    if (files[{read.file, read.version}].add(read.offset, read.offset + read.bytes)) found.push_back(read);
   }
   return found;
 }
 
-/// Seconds of repeated reads, by the call that follows them on their thread.
+/// Seconds of repeated reads, by the call that follows them on their thread. Leaves out reads within a call.
 std::map<Index, double> time_before_calls(const AnalysisInput& e, const std::vector<recording::FileRead>& reads) {
   std::map<std::uint32_t, std::vector<Index>> calls;  // of each thread
   for (Index c = 0; c < e.program.calls.size(); ++c) calls[e.program.calls[c].thread].push_back(c);
@@ -143,7 +143,9 @@ std::map<Index, double> time_before_calls(const AnalysisInput& e, const std::vec
     const std::vector<Index>& own = calls[read.thread];
     const double end = 1e-9 * static_cast<double>(read.end - e.window.begin);
     const auto next = std::ranges::lower_bound(own, end, {}, [&e](Index c) { return e.program.calls[c].begin; });
-    if (next != own.end()) found[*next] += 1e-9 * static_cast<double>(read.end - read.begin);
+    const double begin = 1e-9 * static_cast<double>(read.begin - e.window.begin);
+    const bool is_within = next != own.begin() && e.program.calls[*std::prev(next)].end > begin;
+    if (next != own.end() && !is_within) found[*next] += end - begin;
   }
   return found;
 }
@@ -187,14 +189,14 @@ std::vector<Candidate> read_twice(const AnalysisInput& e) {
   if (reads.empty()) return {};
   const std::map<Index, double> time = time_before_calls(e, reads);
   std::vector<Index> calls;
+  for (const auto& [call, before] : time) calls.push_back(call);
   double seconds = 0;
-  for (const auto& [call, before] : time) {
-    calls.push_back(call);
-    seconds += before;
-  }
   Candidate candidate = of_calls(e, FindingKind::read_twice, calls);
   candidate.finding.count = reads.size();
-  for (const recording::FileRead& read : reads) candidate.finding.bytes += read.bytes;
+  for (const recording::FileRead& read : reads) {
+    candidate.finding.bytes += read.bytes;
+    seconds += 1e-9 * static_cast<double>(read.end - read.begin);
+  }
   candidate.finding.what =
       fmt::format("{} of {} {} what was read before: {} in {}", counted(reads.size(), "read"), files_of(e, reads),
                   verb(reads.size(), "bring"), format_size(candidate.finding.bytes), format_seconds(seconds));
