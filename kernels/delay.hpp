@@ -2,8 +2,6 @@
 // GPU work is in flight.
 #pragma once
 
-#include <cstdint>
-
 #include "device/kernel.hpp"
 
 namespace xferbench::kernels {

@@ -3,7 +3,6 @@
 // leave multiprocessors to others, and for kernels that read and write over the link. In such a loop each thread keeps
 // several loads in flight, because a load over the link takes more than a microsecond.
 #include <algorithm>
-#include <cstdint>
 #include <type_traits>
 
 #include "device/load.cuh"

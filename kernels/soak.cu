@@ -1,5 +1,4 @@
 // Soak kernels. Each thread makes one 16-byte access, which reaches the full memory rate, as in elementwise.cu.
-#include <cstdint>
 
 #include "device/load.cuh"
 #include "kernels/soak.hpp"

@@ -1,7 +1,6 @@
 // callback: a pipeline whose output chunks are consumed by CPU threads. Compares ways to notify the CPU that a chunk is
 // ready: their latency, and their effect on the makespan.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <span>
-#include <vector>
 
 namespace xferbench::kernels {
 

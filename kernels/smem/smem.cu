@@ -4,7 +4,6 @@
 #include <cuda.h>
 #include <cuda_runtime.h>
 
-#include <array>
 #include <bit>
 
 #include "kernels/smem/smem_entries.hpp"

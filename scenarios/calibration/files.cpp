@@ -4,7 +4,6 @@
 #include <initializer_list>
 #include <optional>
 #include <string_view>
-#include <vector>
 
 #include "scenarios/calibration/figures.hpp"
 

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <optional>
 
-#include "core/error.hpp"
 #include "core/health.hpp"
 #include "core/units.hpp"
 #include "model/pcie.hpp"

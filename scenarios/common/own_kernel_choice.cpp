@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <iterator>
@@ -17,7 +16,6 @@
 #include "core/error.hpp"
 #include "core/units.hpp"
 #include "device/nvrtc.hpp"
-#include "kernels/own_kernel.hpp"
 #include "measure/pattern.hpp"
 
 namespace xferbench {

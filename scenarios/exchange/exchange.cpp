@@ -9,11 +9,9 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "core/error.hpp"
 #include "core/units.hpp"
 #include "device/host.hpp"
 #include "model/bounds.hpp"

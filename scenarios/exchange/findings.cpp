@@ -11,8 +11,6 @@
 
 #include "core/units.hpp"
 #include "measure/statistics.hpp"
-#include "model/transfer.hpp"
-#include "run/finding_text.hpp"
 #include "run/findings.hpp"
 #include "scenarios/exchange/endpoint.hpp"
 

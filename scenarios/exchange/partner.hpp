@@ -5,7 +5,6 @@
 #include <exception>
 #include <functional>
 #include <stdexcept>
-#include <string>
 #include <vector>
 
 #include "run/scenario.hpp"

@@ -1,10 +1,7 @@
 // Measures the stages of an exchange and chooses the chunk size and depth from them.
 #include "scenarios/exchange/plan.hpp"
 
-#include <algorithm>
 #include <stdexcept>
-#include <string>
-#include <utility>
 
 #include "core/units.hpp"
 

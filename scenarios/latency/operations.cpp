@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <atomic>
 #include <new>
-#include <string>
 #include <utility>
 
 #include "core/error.hpp"

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <string_view>
 
 #include "core/non_copyable.hpp"
 #include "device/device.hpp"

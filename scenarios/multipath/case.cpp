@@ -1,11 +1,8 @@
 #include "scenarios/multipath/case.hpp"
 
 #include <algorithm>
-#include <array>
 #include <numeric>
-#include <span>
 
-#include "core/units.hpp"
 #include "scenarios/common/relay_slots.hpp"
 #include "scenarios/common/transfer.hpp"
 

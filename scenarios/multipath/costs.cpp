@@ -7,8 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/units.hpp"
-
 namespace xferbench {
 
 namespace {

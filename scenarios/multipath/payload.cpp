@@ -2,7 +2,6 @@
 #include "scenarios/multipath/payload.hpp"
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
 #include "measure/pattern.hpp"

@@ -4,10 +4,8 @@
 #include <algorithm>
 #include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "core/error.hpp"
 #include "scenarios/multipath/costs.hpp"
 #include "scenarios/multipath/payload.hpp"
 

@@ -4,10 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <utility>
-#include <vector>
 
 #include "kernels/elementwise.hpp"
 

@@ -12,7 +12,6 @@
 #include <tuple>
 #include <vector>
 
-#include "core/error.hpp"
 #include "core/interrupt.hpp"
 #include "core/units.hpp"
 #include "kernels/elementwise.hpp"

@@ -3,9 +3,7 @@
 
 #include <algorithm>
 #include <functional>
-#include <optional>
 #include <stdexcept>
-#include <string>
 
 #include "scenarios/overlap/peer_relay.hpp"
 

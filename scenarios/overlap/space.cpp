@@ -10,7 +10,6 @@
 
 #include "core/error.hpp"
 #include "core/interrupt.hpp"
-#include "core/units.hpp"
 #include "scenarios/overlap/account.hpp"
 #include "scenarios/overlap/stages.hpp"
 #include "scenarios/overlap/wall_costs.hpp"

@@ -3,8 +3,6 @@
 #include "scenarios/overlap/stages.hpp"
 
 #include <algorithm>
-#include <array>
-#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>

@@ -5,12 +5,10 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "core/units.hpp"
-#include "kernels/chase.hpp"
 #include "results/metric_names.hpp"
 #include "run/scenario.hpp"
 #include "scenarios/common/chase.hpp"

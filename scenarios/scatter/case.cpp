@@ -7,7 +7,6 @@
 #include <variant>
 
 #include "core/error.hpp"
-#include "core/units.hpp"
 #include "scenarios/common/transfer.hpp"
 
 namespace xferbench {

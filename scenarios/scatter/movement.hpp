@@ -1,7 +1,6 @@
 // The timed regions of one case of scenario scatter, and their verification.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <vector>

@@ -1,6 +1,5 @@
 #include "scenarios/scatter/payload.hpp"
 
-#include <algorithm>
 #include <cstring>
 
 #include "measure/pattern.hpp"

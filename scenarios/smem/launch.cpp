@@ -1,7 +1,5 @@
 #include "scenarios/smem/launch.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "measure/pattern.hpp"

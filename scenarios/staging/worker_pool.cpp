@@ -2,13 +2,7 @@
 #include "scenarios/staging/worker_pool.hpp"
 
 #include <algorithm>
-#include <atomic>
-#include <cstddef>
-#include <cstdint>
 #include <cstring>
-#include <exception>
-#include <functional>
-#include <utility>
 #include <vector>
 
 #include "device/cpu_cache.hpp"

@@ -11,7 +11,6 @@
 #include "core/child_process.hpp"
 #include "core/descriptor.hpp"
 #include "device/cufile.hpp"
-#include "device/file.hpp"
 #include "scenarios/common/slot_workers.hpp"
 #include "scenarios/storage/case.hpp"
 #include "scenarios/storage/cufile_protocol.hpp"

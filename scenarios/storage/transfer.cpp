@@ -5,11 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <optional>
 #include <span>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "core/error.hpp"
 #include "core/units.hpp"

@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
-#include <filesystem>
-#include <memory>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -24,18 +22,10 @@
 #include "cli/progress.hpp"
 #include "core/error.hpp"
 #include "core/interrupt.hpp"
-#include "core/printable.hpp"
-#include "core/shell.hpp"
 #include "core/standard_error.hpp"
 #include "device/host.hpp"
-#include "device/open.hpp"
-#include "report/run/run_report.hpp"
-#include "report/trace/timeline.hpp"
-#include "results/json.hpp"
 #include "results/output_file.hpp"
-#include "run/findings.hpp"
 #include "run/runner.hpp"
-#include "scenarios/scenarios.hpp"
 
 namespace xferbench::app {
 

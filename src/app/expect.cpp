@@ -1,10 +1,8 @@
 // Command `expect`: derives limits from runs that are known to be good.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "app/commands.hpp"

@@ -8,7 +8,6 @@
 #include <future>
 #include <iterator>
 #include <system_error>
-#include <vector>
 
 #include "core/error.hpp"
 #include "core/printable.hpp"

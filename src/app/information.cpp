@@ -4,7 +4,6 @@
 
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "app/commands.hpp"
 #include "app/data_files.hpp"

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <iterator>
 #include <new>
 #include <stdexcept>
@@ -17,7 +16,6 @@
 #include "report/run/run_report.hpp"
 #include "report/trace/timeline.hpp"
 #include "results/json.hpp"
-#include "run/runner.hpp"
 
 namespace xferbench::app {
 

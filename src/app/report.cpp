@@ -19,7 +19,6 @@
 #include "core/error.hpp"
 #include "core/printable.hpp"
 #include "report/explain/explain_report.hpp"
-#include "results/json.hpp"
 #include "results/soak_file.hpp"
 #include "results/stored_file.hpp"
 #include "results/trace_file.hpp"

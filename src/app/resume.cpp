@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <map>
 #include <set>
-#include <string_view>
 
 #include "app/repeat.hpp"
 #include "core/error.hpp"

@@ -1,7 +1,6 @@
 #include "app/run_parts.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "app/session.hpp"
 #include "core/error.hpp"

@@ -1,8 +1,6 @@
 // Expands a suite, a named list of runs (`--suite quick`), into its cases.
 #pragma once
 
-#include <string>
-
 #include "cli/command.hpp"
 
 namespace xferbench::app {

@@ -4,7 +4,6 @@
 #include <array>
 #include <functional>
 #include <iterator>
-#include <memory>
 
 #include "app/abort_run.hpp"
 #include "app/commands.hpp"

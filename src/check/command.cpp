@@ -7,7 +7,6 @@
 #include <cmath>
 #include <map>
 #include <optional>
-#include <string_view>
 #include <vector>
 
 #include "core/lists.hpp"

@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "core/error.hpp"
-#include "core/printable.hpp"
 #include "core/units.hpp"
 #include "model/student.hpp"
 

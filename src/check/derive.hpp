@@ -1,7 +1,6 @@
 // Derives limits from runs that are known to be good. Pure functions; docs/lab/check.md explains the margins.
 #pragma once
 
-#include <cstddef>
 #include <span>
 #include <string>
 #include <vector>

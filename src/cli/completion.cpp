@@ -1,7 +1,5 @@
 #include "cli/completion.hpp"
 
-#include <algorithm>
-
 namespace xferbench::cli {
 
 namespace {

@@ -11,7 +11,6 @@
 #include "compare/fleets.hpp"
 #include "compare/judgement.hpp"
 #include "compare/spreads.hpp"
-#include "core/error.hpp"
 #include "core/lists.hpp"
 #include "core/units.hpp"
 #include "measure/statistics.hpp"

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <vector>
 
 #include "compare/compare.hpp"
 #include "compare/statistics.hpp"

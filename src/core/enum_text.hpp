@@ -5,7 +5,6 @@
 //   constexpr auto texts_of(Stop) { return std::to_array<std::string_view>({"ci", "budget"}); }
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <string_view>
 #include <type_traits>

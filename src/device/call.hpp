@@ -11,7 +11,6 @@
 #include "core/health.hpp"
 #include "core/non_copyable.hpp"
 #include "device/kernel.hpp"
-#include "device/memory.hpp"
 #include "device/types.hpp"
 
 namespace xferbench {

@@ -8,11 +8,9 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <optional>
 #include <sstream>
 #include <string_view>
 #include <system_error>
-#include <vector>
 
 #include "core/units.hpp"
 

@@ -14,7 +14,6 @@
 #include "core/non_copyable.hpp"
 #include "core/on_exit.hpp"
 #include "core/standard_error.hpp"
-#include "device/injection.hpp"
 
 namespace xferbench {
 

@@ -9,7 +9,6 @@
 #include <memory>
 #include <optional>
 #include <sstream>
-#include <utility>
 
 #include "core/error.hpp"
 #include "core/interrupt.hpp"

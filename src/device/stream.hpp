@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <span>
 
 #include "device/host_function.hpp"
 #include "device/kernel.hpp"

@@ -1,8 +1,6 @@
 #include "fleet/judgement.hpp"
 
 #include <algorithm>
-#include <optional>
-#include <tuple>
 
 #include "fleet/suspicion.hpp"
 #include "fleet/verdicts.hpp"

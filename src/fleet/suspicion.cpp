@@ -4,10 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <iterator>
-#include <optional>
-#include <tuple>
 
 #include "core/units.hpp"
 #include "measure/statistics.hpp"

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <string_view>
-#include <tuple>
 #include <unordered_map>
 
 #include "fleet/judgement.hpp"

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <iterator>
 #include <stdexcept>
-#include <string>
 
 #include "measure/statistics.hpp"
 

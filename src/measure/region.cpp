@@ -3,9 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <utility>
-
-#include "core/on_exit.hpp"
 
 namespace xferbench {
 

@@ -8,8 +8,6 @@
 #include <optional>
 #include <set>
 #include <stdexcept>
-#include <string>
-#include <utility>
 
 #include "core/interrupt.hpp"
 #include "measure/pattern.hpp"

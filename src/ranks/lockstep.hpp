@@ -2,10 +2,6 @@
 // has no Lockstep object.
 #pragma once
 
-#include <cstddef>
-#include <optional>
-#include <string_view>
-
 namespace xferbench {
 
 /// Interface for decisions that all processes measuring a case take together. All of them must call these functions in

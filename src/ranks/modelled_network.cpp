@@ -1,11 +1,9 @@
 #include "ranks/modelled_network.hpp"
 
-#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <iterator>
 #include <stdexcept>
-#include <utility>
 
 namespace xferbench {
 

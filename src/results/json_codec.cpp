@@ -5,7 +5,6 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cmath>
@@ -14,9 +13,7 @@
 #include <istream>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <streambuf>
-#include <string_view>
 #include <utility>
 
 #include "core/descriptor.hpp"

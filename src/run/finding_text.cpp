@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/units.hpp"
+
 namespace xferbench {
 
 namespace {

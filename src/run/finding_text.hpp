@@ -6,7 +6,6 @@
 #include <string>
 #include <string_view>
 
-#include "core/units.hpp"
 #include "model/transfer.hpp"
 #include "results/result.hpp"
 

@@ -7,19 +7,15 @@
 #include <exception>
 #include <map>
 #include <new>
-#include <optional>
 #include <set>
-#include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "core/error.hpp"
 #include "core/interrupt.hpp"
 #include "core/units.hpp"
 #include "device/host.hpp"
 #include "measure/statistics.hpp"
-#include "run/health.hpp"
 
 namespace xferbench {
 

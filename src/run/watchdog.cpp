@@ -3,7 +3,6 @@
 #include <pthread.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <chrono>
 #include <condition_variable>
@@ -11,7 +10,6 @@
 #include <mutex>
 #include <optional>
 #include <stop_token>
-#include <utility>
 
 #include "core/interrupt.hpp"
 

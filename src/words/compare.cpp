@@ -5,11 +5,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <functional>
 #include <iterator>
 #include <map>
-#include <optional>
 #include <string_view>
 
 #include "core/lists.hpp"

@@ -5,12 +5,8 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cmath>
 #include <iterator>
-#include <map>
-#include <optional>
 #include <set>
-#include <sstream>
 
 #include "core/lists.hpp"
 #include "core/printable.hpp"

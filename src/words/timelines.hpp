@@ -1,8 +1,6 @@
 // Timelines for HTML pages. Pure functions from records to timelines.
 #pragma once
 
-#include <vector>
-
 #include <cstddef>
 #include <string_view>
 

@@ -6,7 +6,6 @@
 #include <array>
 #include <limits>
 #include <numeric>
-#include <utility>
 
 #include "core/error.hpp"
 #include "core/standard_error.hpp"

@@ -10,7 +10,6 @@
 #include <cstddef>
 #include <exception>
 #include <map>
-#include <optional>
 #include <set>
 #include <sstream>
 #include <string_view>

@@ -5,7 +5,6 @@
 
 #include <cctype>
 #include <fstream>
-#include <utility>
 
 #include "device/cuda/check.hpp"
 #include "device/cuda/cuda_stream.hpp"

@@ -3,7 +3,6 @@
 #include <array>
 #include <exception>
 #include <string_view>
-#include <utility>
 
 namespace xferbench::cuda {
 

@@ -1,10 +1,8 @@
 #include "device/sim/memory.hpp"
 
-#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <iterator>
-#include <utility>
 
 #include "core/error.hpp"
 

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <set>
-#include <span>
 #include <vector>
 
 #include "device/kernel.hpp"

@@ -6,11 +6,9 @@
 #include <array>
 #include <utility>
 #include <variant>
-#include <vector>
 
 #include "core/error.hpp"
 #include "core/spelling.hpp"
-#include "device/open.hpp"
 #include "device/sim/profile_fields.hpp"
 #include "results/calibration.hpp"
 #include "results/json_codec.hpp"

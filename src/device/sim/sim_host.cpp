@@ -1,7 +1,7 @@
 #include "device/sim/sim_host.hpp"
 
 #include <algorithm>
-#include <exception>
+#include <deque>
 #include <stdexcept>
 #include <thread>
 #include <utility>

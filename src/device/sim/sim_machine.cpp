@@ -10,8 +10,6 @@
 #include <new>
 #include <stdexcept>
 #include <string>
-#include <string_view>
-#include <utility>
 
 #include "core/error.hpp"
 #include "core/units.hpp"

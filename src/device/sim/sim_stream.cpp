@@ -1,10 +1,7 @@
 #include "device/sim/sim_stream.hpp"
 
 #include <algorithm>
-#include <memory>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "core/error.hpp"
 #include "core/units.hpp"

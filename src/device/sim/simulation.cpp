@@ -2,7 +2,6 @@
 
 #include <map>
 #include <new>
-#include <utility>
 
 namespace xferbench::sim {
 

@@ -1,10 +1,8 @@
 // Writes calibrated profiles and validations as JSON. Pure functions of records.
 #pragma once
 
-#include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "results/calibration.hpp"
 #include "validate/validation.hpp"

@@ -6,16 +6,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdint>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "core/lists.hpp"
-#include "core/printable.hpp"
 #include "core/units.hpp"
 #include "model/occupancy.hpp"
 #include "paper/text.hpp"
