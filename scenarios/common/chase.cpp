@@ -1,4 +1,3 @@
-// Builds the random cycle of pointers in memory, runs passes of the pointer chase and verifies where they end.
 #include "scenarios/common/chase.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,3 @@
-// Cuts a payload into chunks, places them in device memory, submits their stages and checks the output.
 #include "scenarios/common/chunked_work.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,3 @@
-// Flags, file access, validity, metrics and input data of a user's own kernel.
 #include "scenarios/common/own_kernel_choice.hpp"
 
 #include <fcntl.h>

@@ -1,4 +1,3 @@
-// Allocates the payload's buffers, fills and poisons them, and computes the expected result.
 #include "scenarios/common/payload.hpp"
 
 #include <fmt/format.h>

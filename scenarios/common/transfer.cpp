@@ -1,4 +1,3 @@
-// Transfers between buffers (copy engine or kernel), and migration of managed memory.
 #include "scenarios/common/transfer.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,3 @@
-// Launches the child kernels of dynpar by host, graph or device, and checks every child's result.
 #include "scenarios/dynpar/children.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,3 @@
-// Runs the quicksort with the device or, level by level, the host in control.
 #include "scenarios/dynpar/sort.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,3 @@
-// Determines which ranks exchange in which turn, and the memory that they need.
 #include "scenarios/exchange/case.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,3 @@
-// Builds the timed regions of one rank from GPU copies and MPI messages, and verifies what the rank has received.
 #include "scenarios/exchange/endpoint.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,3 @@
-// Polls the copies and MPI messages of several flows of chunks until all chunks have arrived.
 #include "scenarios/exchange/flow.hpp"
 
 #include <fmt/format.h>

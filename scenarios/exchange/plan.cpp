@@ -1,4 +1,3 @@
-// Measures the stages of an exchange and chooses the chunk size and depth from them.
 #include "scenarios/exchange/plan.hpp"
 
 #include <stdexcept>

@@ -1,4 +1,3 @@
-// Implements the operations of scenario latency, with time stamps by the host's clock or the GPU's timer.
 #include "scenarios/latency/operations.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,3 @@
-// Measures the rate and the fixed cost of a copy on each link, as input of the relay model.
 #include "scenarios/multipath/costs.hpp"
 
 #include <algorithm>

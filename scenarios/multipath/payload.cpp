@@ -1,4 +1,3 @@
-// Submits a payload's copies over its own link and through helper GPUs, and checks what arrived.
 #include "scenarios/multipath/payload.hpp"
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-// Derives limits, efficiency and the causes of lost time from the measurements of an overlap case.
 #include "scenarios/overlap/account.hpp"
 
 #include <fmt/format.h>

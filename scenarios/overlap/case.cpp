@@ -1,4 +1,3 @@
-// Parses overlap cases and predicts their makespan with the pipeline model.
 #include "scenarios/overlap/case.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,3 @@
-// Runs an overlap case on several GPUs at once.
 #include "scenarios/overlap/multi_gpu.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,3 @@
-// Submits chunks over the link of the GPU that computes and through helper GPUs, and measures such a case.
 #include "scenarios/overlap/peer_relay.hpp"
 
 #include <fmt/format.h>

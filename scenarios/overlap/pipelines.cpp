@@ -1,4 +1,3 @@
-// Implements the strategies of scenario overlap with streams, events and graphs.
 #include "scenarios/overlap/pipelines.hpp"
 
 #include <algorithm>

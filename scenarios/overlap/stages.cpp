@@ -1,5 +1,3 @@
-// Builds the timed regions that measure single stages and the cost of single operations, and fits cost models to the
-// samples of these regions.
 #include "scenarios/overlap/stages.hpp"
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-// Parses p2p cases, expands them to pairs of GPUs and computes their limits.
 #include "scenarios/p2p/case.hpp"
 
 #include <fmt/format.h>

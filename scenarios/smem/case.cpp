@@ -1,4 +1,3 @@
-// Axes and parsing of smem cases, and what follows from a case without running it.
 #include "scenarios/smem/case.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,3 @@
-// Fills the input of the tile kernels, and checks their output on the host.
 #include "scenarios/smem/data.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,3 @@
-// Implements the rules for legal launches of the tile kernels; each rule cites its source.
 #include "scenarios/smem/rules.hpp"
 
 #include <fmt/format.h>

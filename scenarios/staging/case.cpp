@@ -1,4 +1,3 @@
-// Axes, parsing and validity of staging cases.
 #include "scenarios/staging/case.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,3 @@
-// Implements the threads that move a payload through pinned slots, or pin it chunk by chunk.
 #include "scenarios/staging/worker_pool.hpp"
 
 #include <algorithm>

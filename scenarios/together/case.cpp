@@ -1,4 +1,3 @@
-// Patterns, groups and validity of together cases.
 #include "scenarios/together/case.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,3 @@
-// Allocates the buffers of a group's copies, submits them and checks what arrived.
 #include "scenarios/together/copies.hpp"
 
 #include <fmt/format.h>
