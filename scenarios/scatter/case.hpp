@@ -1,8 +1,9 @@
-// The cases of scenario scatter: axes, parsing, and which combinations are legal.
+// The cases of scenario scatter: axes, parsing, which combinations are legal, and the search space of `tune`.
 #pragma once
 
 #include <array>
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -92,5 +93,9 @@ std::vector<Axis> scatter_axes();
 
 /// Returns why the case cannot run; nothing if it can. With null capabilities, only reasons that hold on every device.
 std::optional<SkipReason> reason_against(const ScatterCase& c, const Capabilities* can);
+
+/// Returns the ways of moving one list of pieces as a search space. The cases must be legal and do the same work.
+/// Measures a contiguous copy, and the cost of a piece by calls and in a batch.
+std::unique_ptr<Tunable> scatter_space(std::span<const Case> cases, const RunContext& bench);
 
 }  // namespace xferbench

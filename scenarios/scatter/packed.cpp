@@ -1,4 +1,6 @@
-#include "scenarios/scatter/packed.hpp"
+// Scattered pieces by CPU threads: they pack pieces into page-locked slots, which cross the link as whole copies, and a
+// kernel spreads them on the GPU; or, in the other direction, a kernel packs and the threads unpack.
+#include "scenarios/scatter/ways.hpp"
 
 #include <algorithm>
 #include <array>

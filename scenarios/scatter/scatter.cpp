@@ -18,7 +18,6 @@
 #include "run/findings.hpp"
 #include "run/scenario.hpp"
 #include "scenarios/scatter/movement.hpp"
-#include "scenarios/scatter/space.hpp"
 
 namespace xferbench {
 

@@ -1,4 +1,5 @@
-#include "scenarios/scatter/space.hpp"
+// The search space of `tune` for scenario scatter.
+#include "scenarios/scatter/case.hpp"
 
 #include <algorithm>
 #include <cmath>

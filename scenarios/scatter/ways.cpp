@@ -9,7 +9,6 @@
 #include "kernels/pieces.hpp"
 #include "measure/region.hpp"
 #include "scenarios/scatter/device_list.hpp"
-#include "scenarios/scatter/packed.hpp"
 
 namespace xferbench {
 

@@ -37,5 +37,7 @@ class PieceMover : NonCopyable {
 /// Makes the way of a legal case. `copies`: the pieces, not empty and all in one direction. Copies a list that kernels
 /// keep on the GPU, and loads all kernels.
 std::unique_ptr<PieceMover> make_piece_mover(Device& device, const ScatterCase& c, std::vector<Copy> copies);
+/// The same for ScatterWay::packed. Its submit() returns when the threads have no more work, which is after all calls.
+std::unique_ptr<PieceMover> make_packed_mover(Device& device, const ScatterCase& c, std::vector<Copy> copies);
 
 }  // namespace xferbench

@@ -1,9 +1,11 @@
-// The cases of scenario storage: parsing, derived sizes and skip reasons.
+// The cases of scenario storage: parsing, derived sizes, skip reasons, and the search space of `tune`.
 #pragma once
 
 #include <array>
 #include <cstddef>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -96,5 +98,9 @@ std::vector<Axis> storage_axes();
 
 /// Returns why the case cannot run on a device with these capabilities, or on any if they are null; nothing if it can.
 std::optional<SkipReason> reason_against(const StorageCase& c, const Capabilities* can);
+
+/// Returns the ways of loading one file as a search space. The cases must be legal and do the same work. Measures the
+/// link, and the reads of one thread by each route that the cases take.
+std::unique_ptr<Tunable> storage_space(std::span<const Case> cases, const RunContext& bench);
 
 }  // namespace xferbench

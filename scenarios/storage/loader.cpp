@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "device/host_runtime.hpp"
-#include "scenarios/storage/uring_loader.hpp"
 
 namespace xferbench {
 

@@ -1,8 +1,9 @@
-// The ways to load a file into GPU memory.
+// The ways to load a file into GPU memory, and to save GPU memory to a file.
 #pragma once
 
 #include <cstddef>
 #include <memory>
+#include <vector>
 
 #include "core/non_copyable.hpp"
 #include "device/device.hpp"
@@ -41,5 +42,26 @@ SlotPlan slot_plan(const StorageCase& c, const PartTable& parts, std::byte* on_g
 /// file; may be empty. `file` must outlive the loader.
 std::unique_ptr<FileWay> make_file_loader(Device& device, StoredFile& file, const StorageCase& c,
                                           const PartTable& parts, std::byte* on_gpu, AfterCopy after = {});
+/// The same for StorageWay::uring. Throws UnavailableError if this system has no io_uring, forbids it, or does not take
+/// the slots' memory for it.
+std::unique_ptr<FileWay> make_uring_loader(Device& device, StoredFile& file, const StorageCase& c,
+                                           const PartTable& parts, std::byte* on_gpu, AfterCopy after);
+
+/// What a GPU gets of the file, and its memory for that.
+struct FileOnGpu {
+  Device* device;
+  PartTable parts;
+  std::shared_ptr<DeviceBuffer> memory;
+};
+
+/// Makes the case's way for these GPUs, at least one: the way for one GPU if the case has no share. `file` and the
+/// memory must outlive the loader. With FileShare::broadcast the first GPU must have access to the memory of the
+/// others.
+std::unique_ptr<FileWay> make_file_loader(StoredFile& file, const StorageCase& c, const std::vector<FileOnGpu>& gpus);
+
+/// Makes the way of a case that saves. Its passes end when the system says that the data is on the device (fdatasync).
+/// `on_gpu`: what is saved; null: only file_alone() will be called. `file` must outlive it.
+std::unique_ptr<FileWay> make_file_saver(Device& device, StoredFile& file, const StorageCase& c, const PartTable& parts,
+                                         std::byte* on_gpu);
 
 }  // namespace xferbench

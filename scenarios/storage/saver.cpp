@@ -1,4 +1,5 @@
-#include "scenarios/storage/saver.hpp"
+// The ways to save GPU memory to a file.
+#include "scenarios/storage/loader.hpp"
 
 #include <vector>
 

@@ -1,8 +1,7 @@
-#include "scenarios/storage/several.hpp"
+// Loads one file into the memory of several GPUs at once.
+#include "scenarios/storage/loader.hpp"
 
 #include <utility>
-
-#include "scenarios/common/slot_workers.hpp"
 
 namespace xferbench {
 

@@ -1,4 +1,5 @@
-#include "scenarios/storage/space.hpp"
+// The search space of `tune` for scenario storage.
+#include "scenarios/storage/case.hpp"
 
 #include <algorithm>
 #include <map>

@@ -24,7 +24,6 @@
 #include "scenarios/storage/case.hpp"
 #include "scenarios/storage/parts.hpp"
 #include "scenarios/storage/shares.hpp"
-#include "scenarios/storage/space.hpp"
 #include "scenarios/storage/transfer.hpp"
 
 namespace xferbench {

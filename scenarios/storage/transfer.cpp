@@ -12,7 +12,6 @@
 #include "core/error.hpp"
 #include "core/units.hpp"
 #include "measure/pattern.hpp"
-#include "scenarios/storage/saver.hpp"
 #include "scenarios/storage/shares.hpp"
 
 namespace xferbench {

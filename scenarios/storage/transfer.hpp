@@ -13,7 +13,6 @@
 #include "scenarios/common/peer_access.hpp"
 #include "scenarios/storage/case.hpp"
 #include "scenarios/storage/loader.hpp"
-#include "scenarios/storage/several.hpp"
 #include "scenarios/storage/stored_file.hpp"
 
 namespace xferbench {

@@ -1,4 +1,5 @@
-#include "scenarios/storage/uring_loader.hpp"
+// The way of one thread that keeps reads of a file in flight by io_uring.
+#include "scenarios/storage/loader.hpp"
 
 #include <algorithm>
 #include <deque>

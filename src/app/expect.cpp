@@ -12,7 +12,7 @@
 #include "core/shell.hpp"
 #include "core/standard_error.hpp"
 #include "core/units.hpp"
-#include "report/check/expect_json.hpp"
+#include "report/check/check_report.hpp"
 #include "results/output_file.hpp"
 
 namespace xferbench::app {

@@ -26,7 +26,6 @@
 #include "words/explain.hpp"
 #include "words/soak.hpp"
 #include "words/timelines.hpp"
-#include "words/trend.hpp"
 
 namespace xferbench::app {
 

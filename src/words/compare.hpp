@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compare/compare.hpp"
+#include "compare/trend.hpp"
 #include "paper/document.hpp"
 
 namespace xferbench {
@@ -24,5 +25,10 @@ Document document_of(const compare::Comparison& comparison, bool all = false, bo
 /// Returns a table with a column for each file and a row for each case. Marks the best number of each row, and numbers
 /// tied with it.
 Document document_of(const compare::Across& across);
+
+/// Returns a document about the results of one machine over time: the changes (since which run, by how much, and what
+/// else differs from the run before) and a small chart for each case. Charts of cases with changes come first; the
+/// others are collapsed.
+Document document_of(const compare::Trend& trend);
 
 }  // namespace xferbench

@@ -1,4 +1,4 @@
-#include "words/trend.hpp"
+#include "words/compare.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,7 +12,6 @@
 
 #include "core/units.hpp"
 #include "measure/statistics.hpp"
-#include "words/compare.hpp"
 #include "words/compare_text.hpp"
 #include "words/machine.hpp"
 

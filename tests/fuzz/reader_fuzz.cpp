@@ -51,7 +51,6 @@
 #include "measure/statistics.hpp"
 #include "paper/writers.hpp"
 #include "report/check/check_report.hpp"
-#include "report/check/expect_json.hpp"
 #include "report/compare/compare_report.hpp"
 #include "report/explain/explain_report.hpp"
 #include "report/explain/timeline.hpp"

@@ -11,7 +11,7 @@
 
 #include "check/check.hpp"
 #include "core/error.hpp"
-#include "report/check/expect_json.hpp"
+#include "report/check/check_report.hpp"
 #include "unit/support.hpp"
 
 namespace xferbench::check {

@@ -21,7 +21,6 @@
 #include "words/repeat.hpp"
 #include "words/run.hpp"
 #include "words/soak.hpp"
-#include "words/trend.hpp"
 
 namespace xferbench {
 namespace {

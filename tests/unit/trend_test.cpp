@@ -11,7 +11,7 @@
 #include "compare/processes.hpp"
 #include "paper/writers.hpp"
 #include "unit/compare_fixture.hpp"
-#include "words/trend.hpp"
+#include "words/compare.hpp"
 
 namespace xferbench {
 namespace {

@@ -1,10 +1,11 @@
 // Writes the results of checks for other programs. Pure functions from records to text, for one results file or several
-// that were checked against the same expectations.
+// that were checked against the same expectations; and writes expectations.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "check/expectations.hpp"
 #include "report/annotations.hpp"
 #include "words/check.hpp"
 
@@ -23,5 +24,9 @@ std::string to_check_junit(AllChecked all);
 std::string to_check_openmetrics(AllChecked all);
 /// Returns annotations about failed expectations, and about other reasons why a file does not pass.
 std::vector<Annotation> annotations_of(AllChecked all);
+
+/// Returns a file of expectations (docs/expect-schema.json), one per line. Each expectation is a limit for a
+/// measurement of a case, and names the case by its key. parse_expectations() reads the file back.
+std::string to_expect_json(const check::Expectations& expectations);
 
 }  // namespace xferbench

@@ -1,8 +1,9 @@
-#include "report/check/expect_json.hpp"
-
+// The format of files of expectations.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+
+#include "report/check/check_report.hpp"
 
 namespace xferbench {
 
