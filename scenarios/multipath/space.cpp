@@ -34,7 +34,7 @@ class MultipathSpace final : public Tunable {
     bench_.policy.budget /= 2;
     Region beside = region_for(bench.objective, region);
     beside.name = region.name;
-    stages_.push_back(bench_.sample({beside}).front().elapsed);
+    stages_.push_back(bench_.sample({beside}).front().elapsed);  // the copy over the target's own link, the only one
   }
 
   [[nodiscard]] double predict(const Case& c) const override {
@@ -73,8 +73,6 @@ class MultipathSpace final : public Tunable {
     add_rates(m, cut_of(m), seconds, stages_.front().median, result);
   }
 
-  [[nodiscard]] std::vector<Measurement> stages() const override { return stages_; }
-
  private:
   void learn(const MultipathCase& c) {
     if (paths_.contains(c.via)) return;
@@ -109,7 +107,6 @@ class MultipathSpace final : public Tunable {
   std::unique_ptr<MultipathPayload> payload_;
   Clock clock_ = Clock::event_gated;
   std::map<std::vector<int>, model::RelayPaths> paths_;  // measured input of the model; key: the helpers
-  std::vector<Measurement> stages_;                      // only the copy over the target's own link
 };
 
 }  // namespace

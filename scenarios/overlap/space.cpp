@@ -98,8 +98,6 @@ class OverlapSpace final : public Tunable {
     if (whole_.shape().own) add_kernel(whole_, bench_.verify, result);
   }
 
-  [[nodiscard]] std::vector<Measurement> stages() const override { return stages_; }
-
  private:
   struct Unmodelled {
     OverlapCase config;
@@ -136,7 +134,8 @@ class OverlapSpace final : public Tunable {
     return sum;
   }
 
-  /// Measures the stages, which define the limit of all configurations. Keeps each stage's fastest result of all calls.
+  /// Measures the stages, which define the limit of all configurations, in the order of model::Stages. Keeps each
+  /// stage's fastest result of all calls.
   void measure_stages() {
     constexpr std::size_t kSamples = 10;
     Stages stages(bench_.device, whole_);
@@ -174,7 +173,6 @@ class OverlapSpace final : public Tunable {
   RunContext bench_;
   std::shared_ptr<Payload> payload_;
   ChunkedWork whole_;
-  std::vector<Measurement> stages_;  // measurements of the stages, in the order of model::Stages
   StageCosts costs_;
   WallCosts wall_costs_;
   std::map<unsigned, Unmodelled> unmodelled_;  // zero-copy configurations by grid size

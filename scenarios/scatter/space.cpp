@@ -93,8 +93,6 @@ class ScatterSpace final : public Tunable {
     result.add("occupied_multiprocessors", multiprocessors_.at(c.key()), "multiprocessors");
   }
 
-  [[nodiscard]] std::vector<Measurement> stages() const override { return stages_; }
-
  private:
   /// Returns the case by calls, which are legal for every layout.
   [[nodiscard]] ScatterCase plain() const {
@@ -137,10 +135,9 @@ class ScatterSpace final : public Tunable {
   ScatterCase work_;
   ScatterMovement shared_;                           // owns the buffers of all candidates
   std::map<std::string, unsigned> multiprocessors_;  // by key, of the candidates prepared so far
-  std::vector<Measurement> stages_;
-  double whole_ = 0;    // seconds of a contiguous copy of all bytes
-  double call_ = 0;     // seconds for each piece
-  double batched_ = 0;  // seconds for each piece
+  double whole_ = 0;                                 // seconds of a contiguous copy of all bytes
+  double call_ = 0;                                  // seconds for each piece
+  double batched_ = 0;                               // seconds for each piece
 };
 
 }  // namespace

@@ -79,8 +79,6 @@ class SmemSpace final : public Tunable {
     result.add("vs_d2d", result.value("memory_traffic") / copied, "1");
   }
 
-  [[nodiscard]] std::vector<Measurement> stages() const override { return stages_; }
-
  private:
   /// Measures the model's input: cudaMemcpyAsync, a kernel with too few bytes in flight, and arithmetic alone.
   void measure_stages(const SmemShape& shape) {
@@ -104,7 +102,6 @@ class SmemSpace final : public Tunable {
 
   RunContext context_;
   SmemBench bench_;
-  std::vector<Measurement> stages_;
   std::map<std::string, PlacedSmem> placed_;  // kernels that are already prepared; key: Case::key()
   SmemCosts costs_;
 };

@@ -75,8 +75,6 @@ class StorageSpace final : public Tunable {
     result.add("of_limit", model::share_of_limit(limit, seconds), "1");
   }
 
-  [[nodiscard]] std::vector<Measurement> stages() const override { return stages_; }
-
  private:
   void measure_stages(std::span<const Case> cases) {
     std::vector<std::unique_ptr<StorageTransfer>> readers;
@@ -109,8 +107,7 @@ class StorageSpace final : public Tunable {
 
   const RunContext& bench_;
   StorageCase work_;
-  StorageTransfer shared_;  // owns the file and the memory of all candidates
-  std::vector<Measurement> stages_;
+  StorageTransfer shared_;                     // owns the file and the memory of all candidates
   double link_ = 0;                            // seconds for the whole file
   double fastest_ = 0;                         // seconds of the fastest reads
   std::map<StorageWay, double> one_thread_{};  // seconds of the reads of one thread

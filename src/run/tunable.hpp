@@ -77,7 +77,10 @@ class Tunable : NonCopyable {
   virtual void describe(const Case&, double seconds, double fastest, Result&) const = 0;
   /// Returns the measurements that the constructor made, for the report. Their names differ from those of the
   /// candidates' regions.
-  [[nodiscard]] virtual std::vector<Measurement> stages() const = 0;
+  [[nodiscard]] virtual std::vector<Measurement> stages() const { return stages_; }
+
+ protected:
+  std::vector<Measurement> stages_;
 };
 
 }  // namespace xferbench
