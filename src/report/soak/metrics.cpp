@@ -24,24 +24,17 @@ Labels of_load(int gpu, SoakLoad load) {
   return labels;
 }
 
-/// Returns a metric family with one sample for each load (kind of work) of each GPU that has a value.
-template <class Value>
-Family of_loads(std::string name, Type type, std::string unit, std::string help, const SoakTotals& totals,
-                const Value& value) {
-  Family family{std::move(name), type, std::move(unit), std::move(help)};
-  for (const SoakLoadTotals& t : totals.loads) {
-    if (const std::optional<double> v = value(t)) family.samples.push_back({of_load(t.gpu, t.load), *v});
-  }
-  return family;
-}
+Labels labels_of(const SoakLoadTotals& t) { return of_load(t.gpu, t.load); }
+Labels labels_of(const SoakGpu& g) { return of_gpu(g.gpu); }
+Labels labels_of(const SoakCounters& c) { return of_gpu(c.gpu); }
 
-/// Returns a metric family with one sample for each GPU that has a value.
+/// Returns a metric family with one sample for each GPU, or for each load (kind of work) of each GPU, that has a value.
 template <class Record, class Value>
-Family of_gpus(std::string name, Type type, std::string unit, std::string help, const std::vector<Record>& records,
+Family of_each(std::string name, Type type, std::string unit, std::string help, const std::vector<Record>& records,
                const Value& value) {
   Family family{std::move(name), type, std::move(unit), std::move(help)};
   for (const Record& record : records) {
-    if (const std::optional<double> v = value(record)) family.samples.push_back({of_gpu(record.gpu), *v});
+    if (const std::optional<double> v = value(record)) family.samples.push_back({labels_of(record), *v});
   }
   return family;
 }
@@ -57,10 +50,10 @@ std::optional<double> number(const std::optional<unsigned>& count) {
 void add_loads(std::vector<Family>& all, const SoakInterval& last) {
   const SoakTotals& totals = last.so_far;
   using T = const SoakLoadTotals&;
-  all.push_back(of_loads("xferbench_soak_moved", Type::counter, "bytes", "Bytes moved by a load.", totals,
-                         [](T t) { return std::optional(static_cast<double>(t.moved)); }));
-  all.push_back(of_loads("xferbench_soak_verified", Type::counter, "bytes", "Bytes of these that were verified.",
-                         totals, [](T t) { return std::optional(static_cast<double>(t.verified)); }));
+  all.push_back(of_each("xferbench_soak_moved", Type::counter, "bytes", "Bytes moved by a load.", totals.loads,
+                        [](T t) { return std::optional(static_cast<double>(t.moved)); }));
+  all.push_back(of_each("xferbench_soak_verified", Type::counter, "bytes", "Bytes of these that were verified.",
+                        totals.loads, [](T t) { return std::optional(static_cast<double>(t.verified)); }));
   Family rate{"xferbench_soak_rate", Type::gauge, "bytes_per_second", "Median rate of a load in the last interval."};
   Family lowest{"xferbench_soak_lowest_rate", Type::gauge, "bytes_per_second",
                 "Lowest rate of a load in the last interval."};
@@ -72,38 +65,38 @@ void add_loads(std::vector<Family>& all, const SoakInterval& last) {
   }
   all.push_back(std::move(rate));
   all.push_back(std::move(lowest));
-  all.push_back(of_loads("xferbench_soak_first_rate", Type::gauge, "bytes_per_second",
-                         "Rate of a load in the first minutes, the reference for later rates.", totals,
-                         [](T t) { return t.baseline; }));
+  all.push_back(of_each("xferbench_soak_first_rate", Type::gauge, "bytes_per_second",
+                        "Rate of a load in the first minutes, the reference for later rates.", totals.loads,
+                        [](T t) { return t.baseline; }));
 }
 
 void add_state(std::vector<Family>& all, const SoakInterval& last) {
   using G = const SoakGpu&;
-  all.push_back(of_gpus("xferbench_soak_temperature", Type::gauge, "celsius", "Temperature of the chip.", last.gpus,
+  all.push_back(of_each("xferbench_soak_temperature", Type::gauge, "celsius", "Temperature of the chip.", last.gpus,
                         [](G g) { return g.health.temperature; }));
-  all.push_back(of_gpus("xferbench_soak_power", Type::gauge, "watts", "Power draw of the GPU.", last.gpus,
+  all.push_back(of_each("xferbench_soak_power", Type::gauge, "watts", "Power draw of the GPU.", last.gpus,
                         [](G g) { return g.health.power; }));
-  all.push_back(of_gpus("xferbench_soak_sm_clock", Type::gauge, "hertz", "Clock rate of the multiprocessors.",
+  all.push_back(of_each("xferbench_soak_sm_clock", Type::gauge, "hertz", "Clock rate of the multiprocessors.",
                         last.gpus, [](G g) { return g.clocks.sm; }));
-  all.push_back(of_gpus("xferbench_soak_memory_clock", Type::gauge, "hertz", "Clock rate of the memory.", last.gpus,
+  all.push_back(of_each("xferbench_soak_memory_clock", Type::gauge, "hertz", "Clock rate of the memory.", last.gpus,
                         [](G g) { return g.clocks.memory; }));
-  all.push_back(of_gpus("xferbench_soak_link_generation", Type::gauge, "",
+  all.push_back(of_each("xferbench_soak_link_generation", Type::gauge, "",
                         "Current generation of the PCI Express link.", last.gpus,
                         [](G g) { return number(g.health.link_generation); }));
-  all.push_back(of_gpus("xferbench_soak_link_width", Type::gauge, "",
+  all.push_back(of_each("xferbench_soak_link_width", Type::gauge, "",
                         "Current number of lanes of the PCI Express link.", last.gpus,
                         [](G g) { return number(g.health.link_width); }));
 }
 
 void add_counters(std::vector<Family>& all, const SoakTotals& totals) {
   using C = const SoakCounters&;
-  all.push_back(of_gpus("xferbench_soak_pcie_replays", Type::counter, "", "Packets that the link had to resend.",
+  all.push_back(of_each("xferbench_soak_pcie_replays", Type::counter, "", "Packets that the link had to resend.",
                         totals.counters, [](C c) { return number(c.pcie_replays); }));
-  all.push_back(of_gpus("xferbench_soak_ecc_corrected", Type::counter, "", "Corrected memory errors.", totals.counters,
+  all.push_back(of_each("xferbench_soak_ecc_corrected", Type::counter, "", "Corrected memory errors.", totals.counters,
                         [](C c) { return number(c.ecc_corrected); }));
-  all.push_back(of_gpus("xferbench_soak_ecc_uncorrected", Type::counter, "", "Uncorrected memory errors.",
+  all.push_back(of_each("xferbench_soak_ecc_uncorrected", Type::counter, "", "Uncorrected memory errors.",
                         totals.counters, [](C c) { return number(c.ecc_uncorrected); }));
-  all.push_back(of_gpus("xferbench_soak_xids", Type::counter, "", "Critical errors that the driver reported (Xid).",
+  all.push_back(of_each("xferbench_soak_xids", Type::counter, "", "Critical errors that the driver reported (Xid).",
                         totals.counters, [](C c) { return std::optional(static_cast<double>(c.xid_count)); }));
 }
 
