@@ -12,18 +12,6 @@ bool on_device(const Activity& a) { return a.row != Activity::Row::host; }
 
 }  // namespace
 
-std::string_view to_text(Activity::Row row) {
-  switch (row) {
-    case Activity::Row::h2d: return "H2D";
-    case Activity::Row::kernel: return "kernel";
-    case Activity::Row::d2h: return "D2H";
-    case Activity::Row::internal: return "inside";
-    case Activity::Row::peer: return "P2P";
-    case Activity::Row::host: return "host";
-  }
-  return "";
-}
-
 Trace make_trace(std::string source, std::vector<Activity> activities) {
   std::ranges::stable_sort(activities, {}, &Activity::begin);
   const double origin = activities.empty() ? 0 : activities.front().begin;

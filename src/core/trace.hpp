@@ -1,10 +1,13 @@
 // Records of what a device did and when, from which timelines are drawn, and helpers for all sources of such records.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "core/enum_text.hpp"
 
 namespace xferbench {
 
@@ -28,8 +31,9 @@ struct Activity {
   friend bool operator==(const Activity&, const Activity&) = default;
 };
 
-/// Returns the name of the row: "H2D", "kernel", "D2H", "inside", "P2P" or "host".
-std::string_view to_text(Activity::Row row);
+constexpr auto texts_of(Activity::Row) {
+  return std::to_array<std::string_view>({"H2D", "kernel", "D2H", "inside", "P2P", "host"});
+}
 
 /// The activities of one pass over a timed region.
 struct Trace {

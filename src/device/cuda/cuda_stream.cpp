@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -37,20 +38,14 @@ cudaMemcpyKind kind_of(Direction direction) {
   return cudaMemcpyDefault;
 }
 
-const char* name_of(Direction direction) {
-  switch (direction) {
-    case Direction::h2d: return "H2D";
-    case Direction::d2h: return "D2H";
-    case Direction::d2d: return "D2D";
-    case Direction::p2p: return "P2P";
-  }
-  return "";
-}
+constexpr std::array<const char*, 4> kDirectionNames{"H2D", "D2H", "D2D", "P2P"};  // indexed by Direction
 
 /// Like check(), but formats the message only on an error.
 void check_copy(cudaError_t status, const char* function, const Copy& copy) {
   if (status == cudaSuccess) return;
-  check(status, fmt::format("{} ({}, {})", function, name_of(copy.direction), format_size(copy.bytes)).c_str());
+  check(status, fmt::format("{} ({}, {})", function, kDirectionNames[static_cast<std::size_t>(copy.direction)],
+                            format_size(copy.bytes))
+                    .c_str());
 }
 
 /// Returns a scope that encloses a copy in two events for an event-based trace.
