@@ -4,6 +4,8 @@
 #include <cctype>
 #include <system_error>
 
+#include "core/spelling.hpp"
+
 namespace xferbench {
 
 namespace {
@@ -19,10 +21,7 @@ bool is_pci_address(std::string_view name) {
 
 /// Returns the address without leading zeros and in lower case, for comparisons.
 std::string plain_pci_address(std::string_view address) {
-  std::string plain(address.substr(std::min(address.find_first_not_of('0'), address.size())));
-  std::ranges::transform(plain, plain.begin(),
-                         [](char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); });
-  return plain;
+  return lower_case(address.substr(std::min(address.find_first_not_of('0'), address.size())));
 }
 
 std::size_t count_of(std::span<const NvLinkEnd> ends, NvLinkEnd::Kind kind) {

@@ -3,9 +3,9 @@
 #include <cuda_runtime.h>
 #include <fmt/format.h>
 
-#include <cctype>
 #include <fstream>
 
+#include "core/spelling.hpp"
 #include "device/cuda/check.hpp"
 #include "device/cuda/cuda_stream.hpp"
 #include "device/topology.hpp"
@@ -119,11 +119,7 @@ std::string pci_bus_id(int gpu) {
   return text;
 }
 
-std::string sysfs_folder(const std::string& pci_bus_id) {
-  std::string folder = "/sys/bus/pci/devices/";
-  for (const char c : pci_bus_id) folder += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return folder;
-}
+std::string sysfs_folder(const std::string& pci_bus_id) { return "/sys/bus/pci/devices/" + lower_case(pci_bus_id); }
 
 std::optional<int> numa_node_of(int gpu) {
   int node = -1;
