@@ -12,8 +12,6 @@ class Delay final : public Kernel {
 
   [[nodiscard]] std::string_view name() const override { return "delay"; }
   [[nodiscard]] KernelCost cost() const override { return {.seconds = seconds_}; }
-  [[nodiscard]] std::span<std::byte> output() const override { return {}; }
-  void compute(std::span<std::byte>) const override {}
   [[nodiscard]] std::unique_ptr<Kernel> clone() const override { return std::make_unique<Delay>(*this); }
 #if XFERBENCH_WITH_CUDA
   void preload() const override;
