@@ -15,6 +15,7 @@
 #include "core/lists.hpp"
 #include "core/units.hpp"
 #include "model/occupancy.hpp"
+#include "paper/drawing.hpp"
 #include "paper/text.hpp"
 #include "report/trace/trace_events.hpp"
 #include "version.hpp"
@@ -194,11 +195,7 @@ std::string row_line(const Trace& trace, Row row, const Scale& scale, Glyphs gly
 double tick_step(const Scale& scale) {
   constexpr double kLeastCells = 14;
   const double least = kLeastCells * scale.cell();
-  double step = std::pow(10, std::floor(std::log10(least)));
-  for (const double factor : {1., 2., 5., 10.}) {
-    if (factor * step >= least) return factor * step;
-  }
-  return 10 * step;
+  return drawing::round_step(least);
 }
 
 std::string time_axis(const Scale& scale) {
