@@ -331,10 +331,9 @@ Finding own_against_shared(const Result& own, const Result& shared, const std::v
   constexpr std::array<const char*, 4> kOutcomes{"own", "shared", "equal", "undecided"};  // indexed by Relation
   f.labels.emplace_back("outcome", kOutcomes[static_cast<std::size_t>(relation)]);
   if (time.value > 0) f.metrics.push_back({"own_over_shared", other.value / time.value, "1"});
-  const auto size = std::ranges::find(f.labels, "size", &std::pair<std::string, std::string>::first);
+  const std::string size = f.label("size");
   const std::string words = ratio_text(time, other);
-  f.text = fmt::format("{}{}, GPUs {}: ", in_words(c.pattern), size == f.labels.end() ? "" : ", " + size->second,
-                       gpus_in_words(c.gpus));
+  f.text = fmt::format("{}{}, GPUs {}: ", in_words(c.pattern), size.empty() ? "" : ", " + size, gpus_in_words(c.gpus));
   switch (relation) {
     case model::Relation::faster: f.text += fmt::format("own memory is {} as shared", words); break;
     case model::Relation::slower: f.text += fmt::format("own memory takes {} as shared", words); break;

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "core/error.hpp"
+#include "core/lists.hpp"
 #include "version.hpp"
 
 namespace xferbench {
@@ -40,6 +41,12 @@ std::optional<int> rank_in(const std::string& label) {
   const auto [stopped, error] = std::from_chars(label.data(), end, rank);
   if (label.empty() || error != std::errc() || stopped != end) return std::nullopt;
   return rank;
+}
+
+/// Returns the word of that label; empty if there is no such label.
+std::string word_of(const Labels& labels, std::string_view name) {
+  const auto* const found = found_in(labels, name, &Labels::value_type::first);
+  return found == nullptr ? "" : found->second;
 }
 
 }  // namespace
@@ -88,10 +95,9 @@ const Measurement* Result::measurement(std::string_view name, std::optional<int>
 
 Tool this_tool() { return {build::kVersion, build::kGit, build::kCompiler, build::kCuda, build::kType}; }
 
-std::string Result::label(std::string_view name) const {
-  const auto found = std::ranges::find(labels, name, &Labels::value_type::first);
-  return found == labels.end() ? "" : found->second;
-}
+std::string Result::label(std::string_view name) const { return word_of(labels, name); }
+
+std::string Finding::label(std::string_view name) const { return word_of(labels, name); }
 
 const Metric* Result::metric(std::string_view name, std::optional<int> gpu) const { return one_of(metrics, name, gpu); }
 

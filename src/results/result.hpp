@@ -180,6 +180,9 @@ struct Finding {
   std::string text{};   ///< a sentence without its final period; empty: shown as a row in the table of its kind
   bool row = false;     ///< shown as a row in the table of its kind, although it has a text; not in files
   bool detail = false;  ///< follows from other findings; shown only if all are requested
+
+  /// Returns the word of that label; empty if there is no such label.
+  [[nodiscard]] std::string label(std::string_view name) const;
   friend bool operator==(const Finding&, const Finding&) = default;
 };
 

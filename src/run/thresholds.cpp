@@ -20,20 +20,15 @@ struct ChosenCase {
   bool confirmed;  // else the search ended early, and another may be faster
 };
 
-std::string_view label_of(const Finding& finding, std::string_view name) {
-  const auto found = std::ranges::find(finding.labels, name, [](const auto& label) { return label.first; });
-  return found == finding.labels.end() ? std::string_view() : found->second;
-}
-
 bool describes(const Finding& finding, const Case& c) {
   return std::ranges::all_of(c.params(), [&finding](const Case::Param& param) {
-    return label_of(finding, param.name) == to_text(param.value, param.kind);
+    return finding.label(param.name) == to_text(param.value, param.kind);
   });
 }
 
 const Finding* about(const Tuned& tuned, std::string_view what) {
   const auto found =
-      std::ranges::find_if(tuned.findings, [what](const Finding& f) { return label_of(f, "about") == what; });
+      std::ranges::find_if(tuned.findings, [what](const Finding& f) { return f.label("about") == what; });
   return found == tuned.findings.end() ? nullptr : &*found;
 }
 

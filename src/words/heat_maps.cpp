@@ -269,16 +269,11 @@ void add_maps(const Declared& declared, std::span<const Result* const> results, 
 
 // --- Findings -------------------------------------------------------------------------------------------------------
 
-std::string label_of(const Finding& finding, std::string_view name) {
-  const auto found = std::ranges::find(finding.labels, name, &Labels::value_type::first);
-  return found == finding.labels.end() ? "" : found->second;
-}
-
 std::vector<std::string> gpus_in(std::span<const Finding* const> findings) {
   std::vector<std::string> gpus;
   for (const Finding* f : findings) {
     for (const char* side : {"a", "b"}) {
-      add_new(gpus, label_of(*f, side));
+      add_new(gpus, f->label(side));
     }
   }
   sort_gpus(gpus);
@@ -326,7 +321,7 @@ HeatMaps heat_maps(const ScenarioDescriptor& scenario, std::span<const Result* c
 }
 
 bool is_of_pair(const Finding& finding) {
-  return !finding.metrics.empty() && !label_of(finding, "a").empty() && !label_of(finding, "b").empty();
+  return !finding.metrics.empty() && !finding.label("a").empty() && !finding.label("b").empty();
 }
 
 std::vector<Matrix> pair_matrices(std::span<const Finding* const> findings, const std::string& title) {
@@ -337,8 +332,8 @@ std::vector<Matrix> pair_matrices(std::span<const Finding* const> findings, cons
     const auto& [beside, metric] = name;
     Matrix& matrix = matrices.emplace_back(gpus, gpus);
     for (const Finding* f : those) {
-      const std::string a = gpu_text(label_of(*f, "a"));
-      const std::string b = gpu_text(label_of(*f, "b"));
+      const std::string a = gpu_text(f->label("a"));
+      const std::string b = gpu_text(f->label("b"));
       for (const std::size_t place : {matrix.place(a, b), matrix.place(b, a)}) {
         matrix.cells[place] = f->metrics.front().value;
       }
