@@ -4,13 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <functional>
 #include <limits>
 #include <set>
 #include <unordered_map>
 
 #include "check/command.hpp"
 #include "core/error.hpp"
+#include "core/lists.hpp"
 #include "core/printable.hpp"
 #include "core/shell.hpp"
 #include "core/spelling.hpp"
@@ -365,9 +365,7 @@ class Judge {
 
   template <class Member>
   [[nodiscard]] double median_of(const Member& member) const {
-    std::vector<double> values;
-    for (const Judged& j : judged_) values.push_back(std::invoke(member, j));
-    return statistics::median(values);
+    return statistics::median(list_of(judged_, member));
   }
 
   void decide_by_median(Row& row) const {
@@ -434,13 +432,13 @@ void refuse_unknown_units(const Expectations& expectations, const Report& report
   for (const ScenarioDescriptor* scenario : scenarios) add(scenario->metrics);
   for (const auto& [scenario, metrics] : report.metrics_declared) add(metrics);
   for (const std::string& unit : declared) {
-    const bool is_new = std::ranges::find(known, unit) == known.end();
+    const bool is_new = !has_item(known, unit);
     if (is_new && !unit.empty() && unit != "1") known.push_back(unit);
   }
   for (const Expectation& e : expectations.all) {
     for (const std::optional<Limit>* limit : {&e.at_least, &e.at_most}) {
       const std::string unit = *limit ? (*limit)->amount.written : "";
-      if (unit.empty() || unit == "1" || std::ranges::find(known, unit) != known.end()) continue;
+      if (unit.empty() || unit == "1" || has_item(known, unit)) continue;
       throw UsageError(fmt::format("{}: {}: unknown unit '{}', expected one of {}{}", expectations.source, e.name,
                                    printable(unit), fmt::join(known, ", "), suggestion(unit, known)));
     }

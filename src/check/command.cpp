@@ -19,8 +19,6 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-bool has(const Words& words, const std::string& word) { return std::ranges::find(words, word) != words.end(); }
-
 /// The scenario and axis values that an expectation requires in its conditions or in its key pattern.
 struct RequestedValues {
   std::string scenario;  ///< pattern for scenario names
@@ -68,13 +66,12 @@ Words values_for(const Axis& axis, const Condition& condition) {
   for (const Wanted& wanted : condition.any_of) {
     if (axis.kind == AxisKind::choice) {
       for (const std::string& choice : axis.choices) {
-        if (!has(values, choice) && matches(wanted.text, choice)) values.push_back(choice);
+        if (matches(wanted.text, choice)) add_new(values, choice);
       }
     } else if (is_word(axis.kind)) {
-      const bool some = wanted.text.find_first_of("*?") != std::string::npos;
-      if (!some && !has(values, wanted.text)) values.push_back(wanted.text);
-    } else if (const auto number = number_for(axis, wanted); number && !has(values, *number)) {
-      values.push_back(*number);
+      if (wanted.text.find_first_of("*?") == std::string::npos) add_new(values, wanted.text);
+    } else if (const auto number = number_for(axis, wanted)) {
+      add_new(values, *number);
     }
   }
   return values;
@@ -135,12 +132,12 @@ class ScenarioFlags {
     const Axis* other = scenario_.axis(axis.only_with_axis);
     if (other == nullptr) return false;
     if (axis.only_with_values.empty()) return values_.contains(other->name);
-    const auto suits = [&](const std::string& value) { return has(axis.only_with_values, value); };
+    const auto suits = [&](const std::string& value) { return has_item(axis.only_with_values, value); };
     if (const auto chosen = values_.find(other->name); chosen != values_.end()) {
       return std::ranges::any_of(chosen->second, suits);
     }
     const Words usual = split(other->defaults, ',');
-    if (!has(usual, "all") && std::ranges::none_of(usual, suits))
+    if (!has_item(usual, "all") && std::ranges::none_of(usual, suits))
       values_[other->name] = {axis.only_with_values.front()};
     return provide_for(*other);
   }

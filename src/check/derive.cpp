@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/lists.hpp"
 #include "core/units.hpp"
 #include "model/student.hpp"
 
@@ -32,9 +33,7 @@ double mean_of(const LogsOfCase& logs) {
 }
 
 double squares_about(const LogsOfCase& logs, double mean) {
-  double sum = 0;
-  for (const double log : logs) sum += (log - mean) * (log - mean);
-  return sum;
+  return total_of(logs, [mean](double log) { return (log - mean) * (log - mean); });
 }
 
 /// The spread between runs, estimated from all cases together and the assumed spread.
@@ -74,9 +73,7 @@ double log_limit(const LogsOfCase& logs, const CommonSpread& common, double prob
 std::vector<double> log_limits(std::span<const LogsOfCase> cases, double assumed_spread) {
   const CommonSpread common(cases, assumed_spread);
   const double probability = 1 - kFalseAlarms / static_cast<double>(std::max<std::size_t>(1, cases.size()));
-  std::vector<double> limits;
-  for (const LogsOfCase& logs : cases) limits.push_back(log_limit(logs, common, probability));
-  return limits;
+  return list_of(cases, [&](const LogsOfCase& logs) { return log_limit(logs, common, probability); });
 }
 
 namespace {
@@ -247,8 +244,8 @@ Expectation expectation_for(const Headline& headline, double log_limit, std::siz
 std::string description_of(std::span<const NamedReport> runs, const DeriveOptions& options, const CommonSpread& spread,
                            std::size_t limits, const std::vector<std::string>& doubts) {
   const Environment& e = runs.front().report.environment;
-  std::vector<std::string> names;
-  for (const NamedReport& run : runs) names.push_back(fmt::format("{} of {}", run.name, run.report.started_at));
+  const auto names =
+      list_of(runs, [](const NamedReport& run) { return fmt::format("{} of {}", run.name, run.report.started_at); });
   const std::string assumed = format_percent(options.assumed_spread);
   const std::string known =
       spread.freedom == 0
@@ -276,8 +273,7 @@ Derived derive(std::span<const NamedReport> runs, const DeriveOptions& options) 
     throw UsageError(fmt::format("{} cases are too many: a file can have {} limits; pass fewer files",
                                  headlines.all().size(), kMostExpectations));
   }
-  std::vector<LogsOfCase> logs;
-  for (const Headline& headline : headlines.all()) logs.push_back(logs_of(headline));
+  const std::vector<LogsOfCase> logs = list_of(headlines.all(), logs_of);
   const std::vector<double> limits = log_limits(logs, options.assumed_spread);
   std::vector<double> margins;
   for (std::size_t i = 0; i < limits.size(); ++i) {

@@ -54,18 +54,15 @@ SideValues values_of(Results results, const std::optional<std::string>& name, co
 }
 
 std::vector<ProcessNumber> numbers_of(const SideValues& side) {
-  std::vector<ProcessNumber> numbers;
-  for (const Value& v : side.values) {
-    numbers.push_back(v.measurement != nullptr ? process_number(v.measurement->samples)
-                                               : ProcessNumber{.median = v.median, .error = {}});
-  }
-  return numbers;
+  return list_of(side.values, [](const Value& v) {
+    return v.measurement != nullptr ? process_number(v.measurement->samples)
+                                    : ProcessNumber{.median = v.median, .error = {}};
+  });
 }
 
 bool has_flag(const SideValues& side, std::string_view flag) {
-  return std::ranges::any_of(side.values, [flag](const Value& v) {
-    return v.measurement != nullptr && std::ranges::find(v.measurement->flags, flag) != v.measurement->flags.end();
-  });
+  return std::ranges::any_of(
+      side.values, [flag](const Value& v) { return v.measurement != nullptr && has_item(v.measurement->flags, flag); });
 }
 
 /// Adds a note for each flag of the samples (such as `throttled` or `drift`) that makes a comparison doubtful.
@@ -187,8 +184,7 @@ class Comparer {
     const bool several = base_files_ > 1 || next_files_ > 1;
     const Measurement* m = values.values.front().measurement;
     if (!several && m != nullptr) return {m->samples.size(), m->median};
-    std::vector<double> medians;
-    for (const Value& value : values.values) medians.push_back(value.median);
+    const std::vector<double> medians = list_of(values.values, &Value::median);
     return {medians.size(), statistics::median(medians)};
   }
 

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "compare/compare.hpp"
+#include "core/lists.hpp"
 #include "core/printable.hpp"
 #include "core/units.hpp"
 
@@ -44,8 +45,7 @@ void add_gpus(const Environment& e, Facts& facts) {
 
 /// Adds the properties of a fleet as a whole; compare/fleets.cpp matches the GPUs of its ranks.
 void add_fleet(const Fleet& fleet, Facts& facts) {
-  std::set<int> nodes;
-  for (const RankPlace& place : fleet.ranks) nodes.insert(place.node);
+  const std::set<int> nodes = set_of(fleet.ranks, &RankPlace::node);
   facts.insert(facts.end(), {{"MPI", fleet.mpi},
                              {"ranks", fmt::format("{}", fleet.ranks.size())},
                              {"nodes", fmt::format("{}", nodes.size())}});

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "compare/spreads.hpp"
+#include "core/lists.hpp"
 
 #include "measure/statistics.hpp"
 #include "model/student.hpp"
@@ -61,15 +62,10 @@ Variance own_variance(Numbers numbers) {
   return mean;
 }
 
-std::vector<double> medians_of(Numbers numbers) {
-  std::vector<double> medians;
-  for (const ProcessNumber& n : numbers) medians.push_back(n.median);
-  return medians;
-}
+std::vector<double> medians_of(Numbers numbers) { return list_of(numbers, &ProcessNumber::median); }
 
 double mean_log(Numbers numbers) {
-  double sum = 0;
-  for (const ProcessNumber& n : numbers) sum += std::log(n.median);
+  const double sum = total_of(numbers, [](const ProcessNumber& n) { return std::log(n.median); });
   return sum / static_cast<double>(numbers.size());
 }
 
@@ -96,8 +92,7 @@ double drift_of(std::span<const double> samples) {
   constexpr double kNoticeable = 0.01;  // smallest drift that counts; the flag `drift` has the same limit
   if (samples.size() < kFewest) return 0;
   const double n = static_cast<double>(samples.size());
-  double mean = 0;
-  for (const double x : samples) mean += std::log(x) / n;
+  const double mean = total_of(samples, [n](double x) { return std::log(x) / n; });
   double along = 0;
   double squares = 0;
   const double squares_of_places = n * (n * n - 1) / 12;

@@ -91,8 +91,7 @@ MetricsDeclared all_declared(const Files& files, const Options& options) {
 }
 
 std::vector<SameCase> cases_of(const Files& files, const Options& options, std::optional<Match> match) {
-  std::vector<const Report*> reports;
-  for (const NamedReport* file : files) reports.push_back(&file->report);
+  const std::vector<const Report*> reports = list_of(files, [](const NamedReport* file) { return &file->report; });
   const auto is_asked_for = [&](const std::string& name) {
     return std::ranges::any_of(options.only, [&](const std::string& pattern) { return matches(pattern, name); });
   };
@@ -108,11 +107,7 @@ std::vector<SameCase> cases_of(const Files& files, const Options& options, std::
   return cases;
 }
 
-std::vector<Source> sources_of(std::span<const NamedReport> reports) {
-  std::vector<Source> sources;
-  for (const NamedReport& named : reports) sources.push_back(source_of(named));
-  return sources;
-}
+std::vector<Source> sources_of(std::span<const NamedReport> reports) { return list_of(reports, source_of); }
 
 std::optional<std::string> check_simulated(const Files& files, const Options& options) {
   const auto describe = [](const std::string& p) { return p.empty() ? "measured" : "simulated by profile " + p; };

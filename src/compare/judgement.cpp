@@ -9,6 +9,7 @@
 
 #include "compare/evidence.hpp"
 #include "compare/statistics.hpp"
+#include "core/lists.hpp"
 #include "core/units.hpp"
 #include "measure/statistics.hpp"
 
@@ -73,11 +74,7 @@ std::string reason_of(const Row& row, double threshold) {
 }
 
 void judge_rows(Comparison& comparison) {
-  std::vector<double> p_values;
-  for (const Row& row : comparison.rows) {
-    if (row.p) p_values.push_back(*row.p);
-  }
-  const std::vector<double> adjusted = holm(p_values);
+  const std::vector<double> adjusted = holm(found_for(comparison.rows, &Row::p));
   std::size_t tested = 0;
   for (Row& row : comparison.rows) {
     if (row.p) row.p_holm = adjusted[tested++];
@@ -92,10 +89,7 @@ void judge_rows(Comparison& comparison) {
 /// Returns the median of a number over all rows that have it; nullopt if no row has it.
 template <class Number>
 std::optional<double> middle(const std::vector<Row>& rows, const Number& number) {
-  std::vector<double> all;
-  for (const Row& row : rows) {
-    if (const std::optional<double> value = number(row)) all.push_back(*value);
-  }
+  const std::vector<double> all = found_for(rows, number);
   return all.empty() ? std::nullopt : std::optional(statistics::median(all));
 }
 
@@ -217,8 +211,7 @@ template <class Number>
 std::string median_and_max(const std::vector<Row>& rows, const Number& number) {
   const std::optional<double> of_middle = middle(rows, number);
   if (!of_middle) return "";
-  double most = 0;
-  for (const Row& row : rows) most = std::max(most, number(row).value_or(0));
+  const double most = most_of(rows, [&](const Row& row) { return number(row).value_or(0); });
   if (percent(*of_middle) == percent(most)) return percent(most);
   return fmt::format("{} in the median case, {} in the worst case", percent(*of_middle), percent(most));
 }

@@ -38,7 +38,7 @@ std::vector<std::string> command_of(const Report& report) {
   for (std::size_t i = 0; i < report.command.size(); ++i) {
     const std::string_view word = report.command[i];
     const std::size_t end = std::min(word.find('='), word.size());
-    if (std::ranges::find(kOutputs, word.substr(0, end)) == kOutputs.end()) {
+    if (!has_item(kOutputs, word.substr(0, end))) {
       words.push_back(report.command[i]);
     } else if (end == word.size()) {
       ++i;
@@ -68,8 +68,7 @@ bool of_same_run(const NamedReport& one, const NamedReport& other) {
 std::optional<Interval> interval_of(const std::vector<double>& medians) {
   const auto n = static_cast<double>(medians.size());
   if (n < 2 || std::ranges::min(medians) <= 0) return std::nullopt;
-  double middle = 0;
-  for (const double median : medians) middle += std::log(median) / n;
+  const double middle = total_of(medians, [n](double median) { return std::log(median) / n; });
   const double half = model::student_quantile(0.05, n - 1) * std::sqrt(log_variance(medians) / n);
   return Interval{std::exp(middle - half), std::exp(middle + half)};
 }
@@ -77,10 +76,7 @@ std::optional<Interval> interval_of(const std::vector<double>& medians) {
 /// Returns the median of a percentile over the processes that have this percentile; nullopt if no process has it.
 std::optional<double> median_of(const std::vector<const Measurement*>& processes,
                                 std::optional<double> Measurement::*percentile) {
-  std::vector<double> values;
-  for (const Measurement* process : processes) {
-    if (const auto& value = process->*percentile) values.push_back(*value);
-  }
+  const std::vector<double> values = found_for(processes, percentile);
   return values.empty() ? std::nullopt : std::optional(statistics::median(values));
 }
 
@@ -115,11 +111,8 @@ void pool(Measurement& m, const std::vector<const Result*>& results) {
 }
 
 void pool(Metric& metric, const std::vector<const Result*>& results) {
-  std::vector<double> values;
-  for (const Result* result : results) {
-    if (const Metric* own = result->metric(metric.name, metric.gpu)) values.push_back(own->value);
-  }
-  metric.value = statistics::median(values);
+  const auto found = found_for(results, [&](const Result* r) { return r->metric(metric.name, metric.gpu); });
+  metric.value = statistics::median(list_of(found, &Metric::value));
 }
 
 /// Merges the results that several processes have for one case. Null means that a process does not have the case.

@@ -1,20 +1,18 @@
 #include "compare/spreads.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <map>
 #include <utility>
 #include <vector>
 
+#include "core/lists.hpp"
+
 namespace xferbench::compare {
 
 double log_variance(std::span<const double> numbers) {
   const double count = static_cast<double>(numbers.size());
-  double mean = 0;
-  for (const double x : numbers) mean += std::log(x) / count;
-  double squares = 0;
-  for (const double x : numbers) squares += (std::log(x) - mean) * (std::log(x) - mean);
-  return squares / (count - 1);
+  const double mean = total_of(numbers, [count](double x) { return std::log(x) / count; });
+  return total_of(numbers, [mean](double x) { return (std::log(x) - mean) * (std::log(x) - mean); }) / (count - 1);
 }
 
 SpreadFile spread_between(std::span<const Report> processes) {
@@ -24,15 +22,13 @@ SpreadFile spread_between(std::span<const Report> processes) {
                   .uuid = environment.gpu.uuid,
                   .profile = environment.simulated() ? environment.profile_text() : "",
                   .cases = {}};
-  std::vector<const Report*> reports;
-  for (const Report& process : processes) reports.push_back(&process);
-  for (const auto& [identity, results] : same_cases(reports)) {
+  for (const auto& [identity, results] : same_cases(pointers_to(processes))) {
     CaseSpread spread{.key = identity};
     std::vector<double> medians;
     for (std::size_t i = 0; i < results.size(); ++i) {
       if (results[i] == nullptr || results[i]->status != Status::ok) continue;
       const Measurement* sampled =
-          headline_of(*results[i], declared_for(reports[i]->metrics_declared, results[i]->config.scenario()));
+          headline_of(*results[i], declared_for(processes[i].metrics_declared, results[i]->config.scenario()));
       if (sampled == nullptr || !(sampled->median > 0)) continue;
       if (medians.empty()) spread.measured = sampled->name;
       if (sampled->name == spread.measured) medians.push_back(sampled->median);

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <random>
 
+#include "core/lists.hpp"
 #include "measure/statistics.hpp"
 
 namespace xferbench::compare {
@@ -283,8 +284,8 @@ std::optional<ObservedVariance> pooled(std::span<const ObservedVariance> cases) 
     all += c.freedom;
   }
   if (all < kLeastFreedom) return std::nullopt;
-  double squares = 0;
-  for (const ObservedVariance& c : cases) squares += (level(c) - mean) * (level(c) - mean);
+  const auto square = [&](const ObservedVariance& c) { return (level(c) - mean) * (level(c) - mean); };
+  const double squares = total_of(cases, square);
   const double between = squares / (n - 1) - by_chance;
   // The expected spread must not have more degrees of freedom than all cases together.
   const double freedom = between > 0 ? std::min(all, 2 * inverse_trigamma(between)) : all;

@@ -10,6 +10,7 @@
 #include "compare/files.hpp"
 #include "compare/processes.hpp"
 #include "core/error.hpp"
+#include "core/lists.hpp"
 #include "measure/statistics.hpp"
 
 namespace xferbench::compare {
@@ -234,9 +235,7 @@ Trend trend(std::vector<NamedReport> files, const Options& options) {
   if (trend.series.empty()) throw UsageError("no case was measured in more than one of these runs");
   ChangeFinder finder(trend.series.size());
   for (Trend::Series& series : trend.series) {
-    std::vector<double> values;
-    for (const Trend::Point& point : series.points) values.push_back(point.value);
-    series.changes = finder.changes(values);
+    series.changes = finder.changes(list_of(series.points, &Trend::Point::value));
     for (const Change& change : series.changes) {
       const std::size_t run = series.points[change.at].run;
       trend.differences.try_emplace(run,

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <ranges>
+#include <set>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -29,11 +31,72 @@ auto by_name(const Items& items, const NameOf& name_of) {
   return groups;
 }
 
+/// Returns a list with the result of `make` for each item.
+template <class Items, class Make>
+auto list_of(Items&& items, const Make& make) {
+  std::vector<std::decay_t<std::invoke_result_t<const Make&, std::ranges::range_reference_t<Items>>>> all;
+  for (auto&& item : items) all.push_back(std::invoke(make, item));
+  return all;
+}
+
+/// Returns the different results of `make` for the items.
+template <class Items, class Make>
+auto set_of(const Items& items, const Make& make) {
+  const auto all = list_of(items, make);
+  return std::set(all.begin(), all.end());
+}
+
+/// Returns pointers to the items, which must outlive them.
+template <class Items>
+auto pointers_to(const Items& items) {
+  return list_of(items, [](const auto& item) { return &item; });
+}
+
+/// Returns copies of the items that fulfil the condition.
+template <class Items, class Condition>
+auto those_of(const Items& items, const Condition& fulfilled) {
+  std::vector<std::ranges::range_value_t<Items>> those;
+  std::ranges::copy_if(items, std::back_inserter(those), fulfilled);
+  return those;
+}
+
+/// Returns what `find` finds for the items, as optionals or pointers, without the items for which it finds nothing. By
+/// default, the items themselves are optionals or pointers.
+template <class Items, class Find = std::identity>
+auto found_for(const Items& items, const Find& find = {}) {
+  std::vector<std::decay_t<decltype(*std::invoke(find, *std::ranges::begin(items)))>> values;
+  for (const auto& item : items) {
+    if (const auto& found = std::invoke(find, item)) values.push_back(*found);
+  }
+  return values;
+}
+
+/// Returns the sum of `number_of` over all items; 0 for none.
+template <class Items, class NumberOf = std::identity>
+auto total_of(const Items& items, const NumberOf& number_of = {}) {
+  std::decay_t<std::invoke_result_t<const NumberOf&, std::ranges::range_reference_t<const Items>>> sum{};
+  for (const auto& item : items) sum += std::invoke(number_of, item);
+  return sum;
+}
+
+/// Returns the largest `number_of` over all items; 0 if there are none or all are less.
+template <class Items, class NumberOf>
+auto most_of(const Items& items, const NumberOf& number_of) {
+  std::decay_t<std::invoke_result_t<const NumberOf&, std::ranges::range_reference_t<const Items>>> most{};
+  for (const auto& item : items) most = std::max(most, std::invoke(number_of, item));
+  return most;
+}
+
 /// Returns a pointer to the first item whose `projection` equals `value`; null if there is none.
 template <class Range, class Value, class Projection>
 auto* found_in(Range& all, const Value& value, Projection projection) {
   const auto found = std::ranges::find(all, value, projection);
   return found == std::ranges::end(all) ? nullptr : &*found;
+}
+
+template <class Range, class Value>
+bool has_item(const Range& all, const Value& value) {
+  return std::ranges::find(all, value) != std::ranges::end(all);
 }
 
 /// Splits the text at each separator. A separator at the end adds no empty part.
@@ -50,7 +113,7 @@ inline std::vector<std::string> split(std::string_view text, char at) {
 /// Appends `one` unless the list already contains it.
 template <class T>
 void add_new(std::vector<T>& all, std::type_identity_t<T> one) {
-  if (std::ranges::find(all, one) == all.end()) all.push_back(std::move(one));
+  if (!has_item(all, one)) all.push_back(std::move(one));
 }
 
 }  // namespace xferbench

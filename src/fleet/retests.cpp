@@ -1,12 +1,12 @@
 // Chooses the ranks that measure a test again if the first round raised a suspicion in it.
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <map>
 #include <set>
 #include <string>
 #include <tuple>
 
+#include "core/lists.hpp"
 #include "fleet/suspicion.hpp"
 #include "measure/statistics.hpp"
 
@@ -103,14 +103,12 @@ class RankPicker : Picker {
   /// only in GPU and link, then ranks close to the median.
   [[nodiscard]] std::vector<Candidate> by_ranks(const Values& good, const std::set<int>& near) const {
     const double middle = middle_of(good);
-    std::vector<Candidate> all;
-    for (const Test::Value* v : good) {
-      all.push_back({.suspected_elsewhere = suspected_elsewhere(*v),
-                     .far = !near.contains(first_.places().node(v->rank)),
-                     .from_middle = std::abs(speed(*v) - middle),
-                     .value = v});
-    }
-    return all;
+    return list_of(good, [&](const Test::Value* v) {
+      return Candidate{.suspected_elsewhere = suspected_elsewhere(*v),
+                       .far = !near.contains(first_.places().node(v->rank)),
+                       .from_middle = std::abs(speed(*v) - middle),
+                       .value = v};
+    });
   }
 
   /// Returns the unsuspected ranks as candidates, ordered so that whole nodes are chosen, because a whole node is as

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "core/lists.hpp"
 #include "core/units.hpp"
 #include "measure/statistics.hpp"
 
@@ -59,8 +60,7 @@ class References {
       : few_(medians.size() < options.smallest_group), medians_(std::move(medians)) {
     std::ranges::sort(medians_);
     const double middle = statistics::median(medians_);
-    std::vector<double> deviations;
-    for (const double median : medians_) deviations.push_back(std::abs(shortfall(median, middle)));
+    const auto deviations = list_of(medians_, [&](double median) { return std::abs(shortfall(median, middle)); });
     deviation_ = few_ ? 0 : statistics::median(deviations);
   }
   [[nodiscard]] bool few() const { return few_; }
@@ -131,17 +131,14 @@ std::vector<OfRank> ranks_in(const Test& test, const Pool& pool, const Values& v
 
 /// Returns the rank's partners that are not in `slow`. Transfers with slow partners tell nothing about the rank itself.
 std::set<int> good_partners(const OfRank& one, const std::set<Subject>& slow) {
-  std::set<int> good;
-  for (const int partner : one.partners) {
-    if (!slow.contains({Subject::Of::network, partner, one.subject.second})) good.insert(partner);
-  }
+  std::set<int> good = one.partners;
+  std::erase_if(good, [&](int partner) { return slow.contains({Subject::Of::network, partner, one.subject.second}); });
   return good;
 }
 
 /// Returns the subjects whose transfers are all low.
 std::set<Subject> low_subjects(const std::vector<OfRank>& all) {
-  std::set<Subject> low;
-  for (const OfRank& one : all) low.insert(one.subject);
+  std::set<Subject> low = set_of(all, &OfRank::subject);
   for (const OfRank& one : all) {
     if (!one.low) low.erase(one.subject);
   }
@@ -198,9 +195,7 @@ std::string tests_text(const std::vector<std::string>& tests) {
 double speed_of(const Test& test, double value) { return test.better == Better::lower ? 1 / value : value; }
 
 std::vector<double> speeds_of(const Test& test, const Values& values) {
-  std::vector<double> speeds;
-  for (const Test::Value* v : values) speeds.push_back(speed_of(test, v->value));
-  return speeds;
+  return list_of(values, [&](const Test::Value* v) { return speed_of(test, v->value); });
 }
 
 double shortfall(double speed, double reference) { return reference > 0 ? 1 - speed / reference : 0; }
@@ -263,9 +258,7 @@ void FirstRound::take(Test test, const Options& options) {
 void FirstRound::look_for_hosts(Judged& judged, const Options& options) {
   for (auto& [peer_group, nodes] : nodes_by_peer_group(judged.test, places_)) {
     if (nodes.size() < 2) continue;
-    std::vector<double> medians;
-    for (const OnNode& node : nodes) medians.push_back(node.median);
-    const References references(std::move(medians), options);
+    const References references(list_of(nodes, &OnNode::median), options);
     const bool of_several = std::ranges::any_of(nodes, [](const OnNode& node) { return node.ranks.size() > 1; });
     if (references.few() && of_several)
       keep_few("hosts with " + places_.peer_groups()[peer_group].text(), nodes.size(), judged.test);
@@ -379,8 +372,7 @@ void FirstRound::look_for_networks_of_nodes(Judged& judged, const Values& values
 
 /// Suspects single transfers that are low although the network of neither end is suspected.
 void FirstRound::look_for_pairs(Judged& judged, const Pool& pool, const Values& values, const Options& options) {
-  Values others;
-  std::ranges::copy_if(values, std::back_inserter(others), [&](const Test::Value* v) { return is_good(judged, *v); });
+  const Values others = those_of(values, [&](const Test::Value* v) { return is_good(judged, *v); });
   if (others.empty()) return;
   const std::vector<double> speeds = speeds_of(judged.test, others);
   const PoolOutliers standing = pool_outliers({speeds}, options).front();

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "core/lists.hpp"
 #include "fleet/judgement.hpp"
 #include "measure/statistics.hpp"
 
@@ -64,8 +65,7 @@ std::optional<double> aggregate_rate(const Test& test) {
            v.in_step->ends.size() == first->begins.size() && !v.pair;
   };
   if (first == nullptr || first->begins.empty() || !std::ranges::all_of(test.values, like_first)) return std::nullopt;
-  double payload = 0;
-  for (const Test::Value& v : test.values) payload += v.payload;
+  const double payload = total_of(test.values, &Test::Value::payload);
   std::vector<double> makespans;
   for (std::size_t pass = 0; pass < first->begins.size(); ++pass) {
     double begin = first->begins[pass];
@@ -165,12 +165,7 @@ std::vector<Summary> summarise(const std::vector<Test>& tests) {
   std::vector<Summary> all;
   for (const Test& test : tests) {
     if (test.values.empty()) continue;
-    std::vector<double> numbers;
-    double sum = 0;
-    for (const Test::Value& v : test.values) {
-      numbers.push_back(v.value);
-      sum += v.value;
-    }
+    const std::vector<double> numbers = list_of(test.values, &Test::Value::value);
     const auto [lowest, highest] = std::ranges::minmax_element(test.values, {}, &Test::Value::value);
     Summary& one = all.emplace_back(
         Summary{.test = &test, .median = statistics::median(numbers), .lowest = *lowest, .highest = *highest});
@@ -178,7 +173,7 @@ std::vector<Summary> summarise(const std::vector<Test>& tests) {
     // Transfers between ranks may run one after the other within a pass, so their rates cannot be added.
     const bool between_ranks =
         std::ranges::any_of(test.values, [](const Test::Value& v) { return v.pair.has_value(); });
-    if (test.unit == kRate && !between_ranks) one.together = aggregate_rate(test).value_or(sum);
+    if (test.unit == kRate && !between_ranks) one.together = aggregate_rate(test).value_or(total_of(numbers));
   }
   return all;
 }

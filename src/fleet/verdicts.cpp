@@ -63,7 +63,7 @@ bool any_on(const All& shown, DataPath path) {
   return std::ranges::any_of(shown, [path](const auto& one) { return one.test->path == path; });
 }
 
-bool holds(const std::vector<int>& ranks, int rank) { return std::ranges::find(ranks, rank) != ranks.end(); }
+bool holds(const std::vector<int>& ranks, int rank) { return has_item(ranks, rank); }
 
 /// Returns the slowest part (GPU, link or host) that other tests have flagged and that also slows these transfers; null
 /// if there is none. For a pair of ranks, a part of either rank counts; otherwise only a part that all ranks share.

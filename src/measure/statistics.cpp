@@ -9,6 +9,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "core/lists.hpp"
+
 namespace xferbench::statistics {
 
 namespace {
@@ -71,8 +73,7 @@ Interval interval_of_thirds(std::span<const double> samples) {
   const bool positive = std::ranges::all_of(medians, [](double m) { return m > 0; });
   if (positive) std::ranges::transform(medians, medians.begin(), [](double m) { return std::log(m); });
   const double middle = mean(medians);
-  double squares = 0;
-  for (const double m : medians) squares += (m - middle) * (m - middle);
+  const double squares = total_of(medians, [middle](double m) { return (m - middle) * (m - middle); });
   const double half = kQuantile * std::sqrt(squares / 2 / 3);
   const double centre = median(samples);
   if (!positive) return {centre - half, centre + half};
@@ -82,9 +83,7 @@ Interval interval_of_thirds(std::span<const double> samples) {
 /// Returns for each sample its side of the median (1 above, -1 below, 0 equal), minus the mean side of all samples.
 std::vector<double> sides(std::span<const double> samples) {
   const double centre = median(samples);
-  std::vector<double> sides;
-  sides.reserve(samples.size());
-  for (const double x : samples) sides.push_back(x > centre ? 1 : x < centre ? -1 : 0);
+  std::vector<double> sides = list_of(samples, [centre](double x) { return x > centre ? 1. : x < centre ? -1. : 0.; });
   const double shift = mean(sides);
   for (double& side : sides) side -= shift;
   return sides;
@@ -297,7 +296,7 @@ void append(Measurement& all, const Measurement& more) {
   // Keep flags that describe the machine, because they cannot be recomputed from samples.
   std::vector<std::string> of_machine;
   for (const char* flag : {"not-warm", "throttled", "gate-timeout"}) {
-    const auto has = [flag](const Measurement& m) { return std::ranges::find(m.flags, flag) != m.flags.end(); };
+    const auto has = [flag](const Measurement& m) { return has_item(m.flags, flag); };
     if (has(all) || has(more)) of_machine.emplace_back(flag);
   }
   all.samples.append(more.samples);

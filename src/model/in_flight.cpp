@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/lists.hpp"
+
 namespace xferbench::model {
 
 double reachable_bandwidth(double in_flight, double latency, unsigned multiprocessors, double limit) {
@@ -10,8 +12,7 @@ double reachable_bandwidth(double in_flight, double latency, unsigned multiproce
 
 std::optional<double> latency(std::span<const Flight> flights) {
   constexpr double kTooLittle = 0.9;
-  double highest = 0;
-  for (const Flight& f : flights) highest = std::max(highest, f.rate);
+  const double highest = most_of(flights, &Flight::rate);
   std::optional<double> least;
   for (const Flight& f : flights) {
     if (f.rate < kTooLittle * highest) least = std::min(least.value_or(f.time), f.time);

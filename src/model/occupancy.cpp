@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/lists.hpp"
+
 namespace xferbench::model {
 
 namespace {
@@ -20,7 +22,7 @@ struct BusySpan {
 std::vector<BusySpan> busy_spans(const Trace& trace, std::initializer_list<Row> rows) {
   std::vector<BusySpan> all;
   for (const Activity& a : trace.activities) {
-    if (std::ranges::find(rows, a.row) != rows.end()) all.push_back({a.begin, a.end});
+    if (has_item(rows, a.row)) all.push_back({a.begin, a.end});
   }
   std::ranges::sort(all, {}, &BusySpan::begin);
   std::vector<BusySpan> joined;
@@ -35,9 +37,7 @@ std::vector<BusySpan> busy_spans(const Trace& trace, std::initializer_list<Row> 
 }
 
 double length(const std::vector<BusySpan>& all) {
-  double sum = 0;
-  for (const BusySpan& s : all) sum += s.end - s.begin;
-  return sum;
+  return total_of(all, [](const BusySpan& s) { return s.end - s.begin; });
 }
 
 double over(double sum, double time) { return time > 0 ? sum / time : 0; }

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <iterator>
 #include <map>
 #include <numeric>
-#include <set>
+
+#include "core/lists.hpp"
 
 namespace xferbench::model {
 
@@ -15,17 +15,11 @@ namespace {
 using Points = std::vector<TransferPoint>;
 
 Points usable(std::span<const TransferPoint> points) {
-  Points kept;
-  std::ranges::copy_if(points, std::back_inserter(kept),
-                       [](const TransferPoint& p) { return p.bytes > 0 && p.seconds > 0 && std::isfinite(p.seconds); });
-  return kept;
+  return those_of(points,
+                  [](const TransferPoint& p) { return p.bytes > 0 && p.seconds > 0 && std::isfinite(p.seconds); });
 }
 
-std::size_t distinct_sizes(const Points& points) {
-  std::set<double> sizes;
-  for (const TransferPoint& p : points) sizes.insert(p.bytes);
-  return sizes.size();
-}
+std::size_t distinct_sizes(const Points& points) { return set_of(points, &TransferPoint::bytes).size(); }
 
 /// Number of terms of a copy's time: latency, slope (seconds per byte) and cost of a pass. Vectors have this order.
 constexpr std::size_t kTerms = 3;
@@ -44,9 +38,10 @@ double relative_error(const Vector& fitted, const TransferPoint& p) {
 }
 
 double squares_of(const Vector& fitted, const Points& points) {
-  double squares = 0;
-  for (const TransferPoint& p : points) squares += relative_error(fitted, p) * relative_error(fitted, p);
-  return squares;
+  return total_of(points, [&](const TransferPoint& p) {
+    const double error = relative_error(fitted, p);
+    return error * error;
+  });
 }
 
 /// Returns the inverse of a symmetric positive definite matrix over the fitted terms; nothing if it is singular.
@@ -134,9 +129,7 @@ bool grows(const Fitted& fitted, const Points& points) {
 }
 
 double worst_residual(const Vector& fitted, const Points& points) {
-  double worst = 0;
-  for (const TransferPoint& p : points) worst = std::max(worst, std::abs(relative_error(fitted, p)));
-  return worst;
+  return most_of(points, [&](const TransferPoint& p) { return std::abs(relative_error(fitted, p)); });
 }
 
 }  // namespace
@@ -164,9 +157,7 @@ TransferFits fit_ranges(std::span<const TransferPoint> points) {
                                            [](const TransferPoint& p) { return p.bytes <= kLargestSmallTransfer; });
   const Points large(above, small.end());
   small.erase(above, small.end());
-  Points longest;
-  std::ranges::copy_if(large, std::back_inserter(longest),
-                       [](const TransferPoint& p) { return p.bytes >= kLeastLongTransfer; });
+  const Points longest = those_of(large, [](const TransferPoint& p) { return p.bytes >= kLeastLongTransfer; });
   return {fit_transfer(points), fit_transfer(small), fit_transfer(large), fit_transfer(longest)};
 }
 
@@ -192,10 +183,7 @@ std::vector<WaysAtSize> matched(std::span<const TransferPoint> a, std::span<cons
     if (const auto other = by_size.find(p.bytes); other != by_size.end())
       pairs.emplace(p.bytes, WaysAtSize{p, other->second});
   }
-  std::vector<WaysAtSize> sorted;
-  sorted.reserve(pairs.size());
-  for (const auto& [bytes, pair] : pairs) sorted.push_back(pair);
-  return sorted;
+  return list_of(pairs, [](const auto& at_size) { return at_size.second; });
 }
 
 /// Returns the position (0 to 1) at which a straight line between two values of opposite sign crosses 0.

@@ -2,7 +2,6 @@
 // virtual time they arrive. docs/lab/fleets.md explains what the model leaves out.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>

@@ -7,13 +7,13 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <iterator>
 #include <limits>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
 
+#include "core/lists.hpp"
 #include "core/units.hpp"
 #include "run/finding_text.hpp"
 
@@ -240,11 +240,7 @@ double seconds_at_end(const Class& members) {
   return seconds;
 }
 
-std::string names_of(const Class& members) {
-  std::vector<std::string> names;
-  for (const ComparedWay* e : members) names.push_back(e->value);
-  return listed(names);
-}
+std::string names_of(const Class& members) { return listed(list_of(members, &ComparedWay::value)); }
 
 /// Summary of the comparisons of all pairs of paths in a class.
 struct Spread {
@@ -321,10 +317,8 @@ struct Course {
 };
 
 Course course_of(const Class& members, const Class& reference) {
-  std::vector<BySize> own;
-  std::vector<BySize> other;
-  std::ranges::transform(members, std::back_inserter(own), by_size);
-  std::ranges::transform(reference, std::back_inserter(other), by_size);
+  const std::vector<BySize> own = list_of(members, by_size);
+  const std::vector<BySize> other = list_of(reference, by_size);
   Course course;
   std::size_t since = 0;  // number of sizes with Relation::undecided since the last size with another relation
   for (const auto& [bytes, point] : own.front()) {
@@ -404,9 +398,7 @@ std::string classes_text(std::span<const ComparedWay> group) {
   }
   const std::string where = at_all_sizes(smallest, largest);
   if (known.size() < 2) {
-    Class all;
-    for (const ComparedWay& e : group) all.push_back(&e);
-    return fmt::format("{}: not decided {}: {}", names_of(all), where, kTooFewSamples);
+    return fmt::format("{}: not decided {}: {}", names_of(pointers_to(group)), where, kTooFewSamples);
   }
   std::vector<Class> classes = classes_of(known);
   std::ranges::stable_sort(classes, {}, seconds_at_end);
@@ -446,15 +438,8 @@ void add_pairs(const std::vector<ComparedWay>& group, std::string_view axis, std
 }  // namespace
 
 std::vector<Finding> comparisons(std::span<const Path> paths, std::string_view axis) {
-  std::vector<std::vector<ComparedWay>> groups;
-  std::map<Labels, std::size_t> places;
-  for (ComparedWay& c : compared_ways(paths, axis)) {
-    const auto [place, is_new] = places.try_emplace(c.others, groups.size());
-    if (is_new) groups.emplace_back();
-    groups[place->second].push_back(std::move(c));
-  }
   std::vector<Finding> findings;
-  for (const std::vector<ComparedWay>& group : groups) {
+  for (const auto& [others, group] : by_name(compared_ways(paths, axis), &ComparedWay::others)) {
     if (group.size() > 2) findings.push_back(classes_finding(group, axis));
     add_pairs(group, axis, findings);
   }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/lists.hpp"
 #include "core/units.hpp"
 
 namespace xferbench {
@@ -49,9 +50,7 @@ namespace {
 /// Returns the names of the fastest results (model::Leaders), without duplicates.
 std::vector<std::string> ahead_in(const model::Leaders& front, std::span<const std::string> names) {
   std::vector<std::string> ahead;
-  for (const std::size_t place : front.places) {
-    if (std::ranges::find(ahead, names[place]) == ahead.end()) ahead.push_back(names[place]);
-  }
+  for (const std::size_t place : front.places) add_new(ahead, names[place]);
   return ahead;
 }
 

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "core/error.hpp"
+#include "core/lists.hpp"
 #include "core/units.hpp"
 
 namespace xferbench {
@@ -19,10 +20,9 @@ namespace {
 std::vector<Finding> conclude_from(std::span<const Scenario* const> scenarios, std::span<const Result* const> results) {
   std::vector<Finding> all;
   for (const Scenario* scenario : scenarios) {
-    std::vector<const Result*> good;
-    for (const Result* r : results) {
-      if (r->status == Status::ok && r->config.scenario() == scenario->descriptor().name) good.push_back(r);
-    }
+    const std::vector<const Result*> good = those_of(results, [&](const Result* r) {
+      return r->status == Status::ok && r->config.scenario() == scenario->descriptor().name;
+    });
     if (good.empty()) continue;
     for (Finding& finding : scenario->conclude(good)) {
       finding.scenario = scenario->descriptor().name;
@@ -33,17 +33,13 @@ std::vector<Finding> conclude_from(std::span<const Scenario* const> scenarios, s
 }
 
 std::vector<const Case*> cases_of(std::span<const Result* const> results) {
-  std::vector<const Case*> cases;
-  for (const Result* r : results) cases.push_back(&r->config);
-  return cases;
+  return list_of(results, [](const Result* r) { return &r->config; });
 }
 
 }  // namespace
 
 std::vector<Finding> conclude(std::span<const Scenario* const> scenarios, std::span<const Result> results) {
-  std::vector<const Result*> pointers;
-  pointers.reserve(results.size());
-  for (const Result& r : results) pointers.push_back(&r);
+  const std::vector<const Result*> pointers = pointers_to(results);
   return conclude_from(scenarios, pointers);
 }
 
@@ -79,9 +75,7 @@ std::string axis_text(const Case::Param& param) {
 std::vector<std::string> varying_axes(std::span<const Case* const> cases) {
   std::vector<std::string> axes;
   for (const Case* c : cases) {
-    for (const Case::Param& param : c->params()) {
-      if (std::ranges::find(axes, param.name) == axes.end()) axes.push_back(param.name);
-    }
+    for (const Case::Param& param : c->params()) add_new(axes, param.name);
   }
   const auto value = [](const Case& c, const std::string& axis) {
     const Case::Param* param = c.find(axis);
@@ -106,15 +100,11 @@ std::string key_of(const Case& c, const std::function<bool(std::string_view)>& w
 }
 
 std::vector<const Result*> with_metric(std::span<const Result* const> results, std::string_view metric) {
-  std::vector<const Result*> found;
-  std::ranges::copy_if(results, std::back_inserter(found), [&](const Result* r) { return r->metric(metric); });
-  return found;
+  return those_of(results, [&](const Result* r) { return r->metric(metric); });
 }
 
 model::Leaders leaders_of(std::span<const Result* const> results, std::string_view measurement) {
-  std::vector<model::Estimate> times;
-  for (const Result* r : results) times.push_back(model::estimate_of(*r, measurement));
-  return model::leaders_of(times);
+  return model::leaders_of(list_of(results, [&](const Result* r) { return model::estimate_of(*r, measurement); }));
 }
 
 Labels labels_of(const Case& c, std::span<const std::string> axes) {
@@ -127,14 +117,8 @@ Labels labels_of(const Case& c, std::span<const std::string> axes) {
 
 std::vector<std::vector<const Result*>> grouped(std::span<const Result* const> results,
                                                 const std::function<std::string(const Result&)>& key_of) {
-  std::vector<std::vector<const Result*>> groups;
-  std::map<std::string, std::size_t> places;
-  for (const Result* r : results) {
-    const auto [place, is_new] = places.try_emplace(key_of(*r), groups.size());
-    if (is_new) groups.emplace_back();
-    groups[place->second].push_back(r);
-  }
-  return groups;
+  return list_of(by_name(results, [&](const Result* r) { return key_of(*r); }),
+                 [](auto& group) { return std::move(group.second); });
 }
 
 // --- Paths -----------------------------------------------------------------------------------------------------------
@@ -230,13 +214,8 @@ namespace {
 
 /// Whether any two of the cases have different values of this axis. Cases without the axis are ignored.
 bool differs_in_metric(std::span<const Case* const> cases, const std::string& axis) {
-  const Case::Param* first = nullptr;
-  for (const Case* c : cases) {
-    const Case::Param* param = c->find(axis);
-    if (param != nullptr && first != nullptr && param->value != first->value) return true;
-    if (first == nullptr) first = param;
-  }
-  return false;
+  const auto params = found_for(cases, [&](const Case* c) { return c->find(axis); });
+  return set_of(params, &Case::Param::value).size() > 1;
 }
 
 bool are_unique(std::vector<std::string> names) {
@@ -253,15 +232,14 @@ ComparedResults compared_results(std::span<const Result* const> results, std::sp
   std::vector<std::string> own;
   std::vector<std::string> common;
   for (const std::string& axis : axes) {
-    const bool differs = std::ranges::find(differing, axis) != differing.end();
+    const bool differs = has_item(differing, axis);
     if (differs || cases.front()->has(axis)) (differs ? own : common).push_back(axis);
   }
   ComparedResults rivals;
   if (!own.empty() && !common.empty()) rivals.common = namer(*cases.front(), common) + ": ";
   if (own.empty()) own.assign(axes.begin(), axes.end());
-  std::vector<std::string> telling;
-  std::ranges::copy_if(own, std::back_inserter(telling),
-                       [&](const std::string& axis) { return differs_in_metric(cases, axis); });
+  std::vector<std::string> telling =
+      those_of(own, [&](const std::string& axis) { return differs_in_metric(cases, axis); });
   const auto name_by = [&](const std::vector<std::string>& by) {
     rivals.names.clear();
     for (const Case* c : cases) rivals.names.push_back(namer(*c, by));

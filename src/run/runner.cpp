@@ -13,6 +13,7 @@
 
 #include "core/error.hpp"
 #include "core/interrupt.hpp"
+#include "core/lists.hpp"
 #include "core/units.hpp"
 #include "device/host.hpp"
 #include "measure/statistics.hpp"
@@ -161,19 +162,11 @@ bool has_samples(const Result& result) {
 }
 
 std::vector<Device*> devices_of(const PlannedCase& planned, const Machine& machine) {
-  std::vector<Device*> devices;
-  const Environment& environment = machine.device().capabilities().environment;
-  for (const std::size_t place : planned.scenario->takes_part(planned.config, environment)) {
-    devices.push_back(&machine.device(place));
-  }
-  return devices;
+  return list_of(planned.scenario->takes_part(planned.config, machine.device().capabilities().environment),
+                 [&](std::size_t place) { return &machine.device(place); });
 }
 
-std::vector<Health> health_of(std::span<Device* const> devices) {
-  std::vector<Health> health;
-  for (Device* device : devices) health.push_back(device->health());
-  return health;
-}
+std::vector<Health> health_of(std::span<Device* const> devices) { return list_of(devices, &Device::health); }
 
 /// Returns why a case cannot run now: the run is ending, a device is lost, or skip_reason() gives a reason.
 std::optional<SkipReason> skip_reason_now(const PlannedCase& planned, const RunContext& bench) {
@@ -224,7 +217,7 @@ Result attempt(const PlannedCase& planned, const RunContext& bench) {
 /// Adds a warning that a later turn of a case could not run. The samples of earlier turns are still valid.
 void keep_as_it_is(Result& result, const std::string& reason) {
   const std::string warning = "not all passes were run: " + reason;
-  if (std::ranges::find(result.warnings, warning) == result.warnings.end()) result.warnings.push_back(warning);
+  if (!has_item(result.warnings, warning)) result.warnings.push_back(warning);
 }
 
 }  // namespace

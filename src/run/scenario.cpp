@@ -25,11 +25,8 @@ std::vector<std::size_t> places_of(std::span<const int> numbers, const Environme
 }
 
 std::vector<Device*> devices_of(std::span<const int> numbers, const Machine& machine) {
-  std::vector<Device*> devices;
-  for (const std::size_t place : places_of(numbers, machine.device().capabilities().environment)) {
-    devices.push_back(&machine.device(place));
-  }
-  return devices;
+  return list_of(places_of(numbers, machine.device().capabilities().environment),
+                 [&](const std::size_t place) { return &machine.device(place); });
 }
 
 std::optional<SkipReason> missing_gpus(std::span<const int> numbers, const Environment& environment) {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "core/axis.hpp"
+#include "core/lists.hpp"
 #include "core/non_copyable.hpp"
 #include "device/machine.hpp"
 #include "measure/history.hpp"
@@ -66,9 +67,7 @@ struct FleetContext {
   /// Ranks that measure the case, ascending; empty: all ranks. A message to any other rank would not be answered.
   std::span<const int> taking_part{};
 
-  [[nodiscard]] bool takes_part(int rank) const {
-    return taking_part.empty() || std::ranges::find(taking_part, rank) != taking_part.end();
-  }
+  [[nodiscard]] bool takes_part(int rank) const { return taking_part.empty() || has_item(taking_part, rank); }
 };
 
 /// Moves the first N series into an array, so that callers can use structured bindings.

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <utility>
 
+#include "core/lists.hpp"
 #include "run/findings.hpp"
 
 namespace xferbench {
@@ -53,9 +54,7 @@ std::vector<ChosenCase> choices_of(const ScenarioDescriptor& scenario, std::span
   return all;
 }
 
-bool is_work(const ScenarioDescriptor& scenario, std::string_view axis) {
-  return std::ranges::find(scenario.work_axes, axis) != scenario.work_axes.end();
-}
+bool is_work(const ScenarioDescriptor& scenario, std::string_view axis) { return has_item(scenario.work_axes, axis); }
 
 std::string value_of(const Case& c, const std::string& axis) {
   const Case::Param* const param = c.find(axis);
@@ -104,21 +103,15 @@ std::string first_axis(const ScenarioDescriptor& scenario, const Suits& suits) {
 /// `way`: the axis that names what to choose; `varied`: the axes in which choices differ.
 std::vector<Finding> thresholds(const ScenarioDescriptor& scenario, const std::vector<ChosenCase>& choices,
                                 const std::string& way, const std::vector<std::string>& varied) {
-  const auto varies = [&varied](const Axis& a) { return std::ranges::find(varied, a.name) != varied.end(); };
+  const auto varies = [&varied](const Axis& a) { return has_item(varied, a.name); };
   const std::string along =
       first_axis(scenario, [&](const Axis& a) { return varies(a) && is_work(scenario, a.name) && !is_word(a.kind); });
   if (along.empty() || way.empty()) return {};
   std::vector<std::string> others = varied;
   std::erase_if(others, [&](const std::string& axis) { return axis == along || !is_work(scenario, axis); });
-  std::vector<std::pair<std::string, std::vector<const ChosenCase*>>> groups;
-  for (const ChosenCase& choice : choices) {
-    const std::string key = others.empty() ? "" : name_of(*choice.config, others);
-    auto group = std::ranges::find(groups, key, [](const auto& g) { return g.first; });
-    if (group == groups.end()) group = groups.insert(group, {key, {}});
-    group->second.push_back(&choice);
-  }
+  const auto group = [&](const ChosenCase* choice) { return others.empty() ? "" : name_of(*choice->config, others); };
   std::vector<Finding> findings;
-  for (auto& [key, those] : groups) {
+  for (auto& [key, those] : by_name(pointers_to(choices), group)) {
     std::ranges::stable_sort(those, {}, [&](const ChosenCase* c) { return c->config->find(along)->value; });
     Labels labels{{"axis", way}, {"along", along}};
     std::ranges::move(labels_of(*those.front()->config, others), std::back_inserter(labels));
@@ -135,28 +128,18 @@ std::vector<Finding> thresholds(const ScenarioDescriptor& scenario, const std::v
 }  // namespace
 
 std::string work_key(const Case& c, std::span<const std::string_view> work_axes) {
-  return key_of(c,
-                [work_axes](std::string_view axis) { return std::ranges::find(work_axes, axis) != work_axes.end(); });
+  return key_of(c, [work_axes](std::string_view axis) { return has_item(work_axes, axis); });
 }
 
 std::vector<std::vector<Case>> by_work(std::span<const Case> cases, std::span<const std::string_view> work_axes) {
-  std::vector<std::pair<std::string, std::vector<Case>>> groups;
-  for (const Case& c : cases) {
-    const std::string key = work_key(c, work_axes);
-    auto group = std::ranges::find(groups, key, [](const auto& g) { return g.first; });
-    if (group == groups.end()) group = groups.insert(group, {key, {}});
-    group->second.push_back(c);
-  }
-  std::vector<std::vector<Case>> all;
-  for (auto& [key, those] : groups) all.push_back(std::move(those));
-  return all;
+  return list_of(by_name(cases, [&](const Case& c) { return work_key(c, work_axes); }),
+                 [](auto& group) { return std::move(group.second); });
 }
 
 std::vector<Finding> threshold_findings(const ScenarioDescriptor& scenario, std::span<const Tuned> works) {
   const std::vector<ChosenCase> choices = choices_of(scenario, works);
   if (choices.size() < 2) return {};
-  std::vector<const Case*> cases;
-  for (const ChosenCase& choice : choices) cases.push_back(choice.config);
+  const std::vector<const Case*> cases = list_of(choices, &ChosenCase::config);
   const std::string way = first_axis(scenario, [&](const Axis& a) {
     return a.kind == AxisKind::choice && !is_work(scenario, a.name) && cases.front()->has(a.name);
   });

@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include "core/lists.hpp"
 #include "core/units.hpp"
 #include "model/relation.hpp"
 #include "run/findings.hpp"
@@ -22,8 +23,7 @@ constexpr std::size_t kMostNamed = 4;
 class CandidateNames {
  public:
   explicit CandidateNames(std::span<const Case> space) {
-    std::vector<const Case*> cases;
-    for (const Case& c : space) cases.push_back(&c);
+    const std::vector<const Case*> cases = pointers_to(space);
     axes_ = varying_axes(cases);
   }
 
@@ -102,10 +102,9 @@ Finding alike(std::span<const TuneCandidate> set, const CandidateNames& namer) {
         others.size() == 1 ? "1 other configuration is" : fmt::format("{} other configurations are", others.size()),
         set.front().confirmed ? fmt::format(" ({})", measured_in_text(others)) : "");
   }
-  std::vector<std::string> named;
-  for (const TuneCandidate& c : others.first(std::min(others.size(), kMostNamed))) {
-    named.push_back(fmt::format("{} ({})", namer.name(c.config), behind(c, set.front())));
-  }
+  const std::vector<std::string> named = list_of(
+      others.first(std::min(others.size(), kMostNamed)),
+      [&](const TuneCandidate& c) { return fmt::format("{} ({})", namer.name(c.config), behind(c, set.front())); });
   text += fmt::format("{}", fmt::join(named, "; "));
   if (others.size() > kMostNamed) text += fmt::format("; and {} more", others.size() - kMostNamed);
   Finding f = finding("alike", std::move(text));
@@ -146,10 +145,8 @@ std::vector<Metric> account_metrics(const TuneAccount& a) {
 }
 
 Finding search(const TuneSummary& summary) {
-  std::vector<double> errors;
-  for (const TuneCandidate& c : summary.contestants) {
-    if (!c.disturbed) errors.push_back(std::abs(c.seconds / c.predicted - 1));
-  }
+  const auto steady = those_of(summary.contestants, [](const TuneCandidate& c) { return !c.disturbed; });
+  auto errors = list_of(steady, [](const TuneCandidate& c) { return std::abs(c.seconds / c.predicted - 1); });
   const std::size_t disturbed = summary.contestants.size() - errors.size();
   std::string text = fmt::format("measured {} of {} configurations", summary.contestants.size(), summary.space.size());
   if (summary.failed > 0) text += fmt::format(", {} failed", summary.failed);
@@ -184,8 +181,7 @@ std::vector<Finding> tune_findings(TuneSummary summary) {
   if (!all.empty()) {
     // Sorting puts confirmed configurations first. Those measured only in the search also count here, because users see
     // them in the result file.
-    std::vector<TuneCandidate> set;
-    std::ranges::copy_if(all, std::back_inserter(set), [&](const TuneCandidate& c) {
+    std::vector<TuneCandidate> set = those_of(all, [&](const TuneCandidate& c) {
       return &c == &all.front() || c.seconds <= (1 + model::kAlike) * all.front().seconds;
     });
     findings = {winner_of(all, namer, summary.by_host_clock || summary.objective == Objective::wall),

@@ -10,6 +10,7 @@
 
 #include "core/error.hpp"
 #include "core/interrupt.hpp"
+#include "core/lists.hpp"
 #include "core/on_exit.hpp"
 #include "core/units.hpp"
 #include "measure/statistics.hpp"
@@ -239,7 +240,7 @@ class Tuner {
            .predicted = entry.predicted,
            .complexity = tunable_->complexity(entry.config),
            .confirmed = entry.fresh.has_value(),
-           .out = std::ranges::find(standing, i) == standing.end(),
+           .out = !has_item(standing, i),
            .disturbed = interval && interval->high - interval->low > kDisturbed * time->median});
     }
     summary.objective = bench_.objective;
@@ -250,9 +251,7 @@ class Tuner {
 
  private:
   static std::vector<model::Prediction> predictions(const Tunable& tunable, std::span<const Case> space) {
-    std::vector<model::Prediction> all;
-    for (const Case& c : space) all.push_back({tunable.predict(c), tunable.family(c)});
-    return all;
+    return list_of(space, [&](const Case& c) { return model::Prediction{tunable.predict(c), tunable.family(c)}; });
   }
 
   [[nodiscard]] bool has_budget() const { return interrupted() == 0 && bench_.device.usable(); }
@@ -311,7 +310,7 @@ class Tuner {
       if (!has_budget()) return {};
       show();
       Entry& entry = entries_[i];
-      const bool first_time = std::ranges::find(begun_, i) == begun_.end();
+      const bool first_time = !has_item(begun_, i);
       if (first_time) begun_.push_back(i);
       const std::string failure = failure_of([&] {
         if (!entry.candidate) entry.candidate = tunable_->prepare(entry.config);
@@ -462,7 +461,7 @@ class Tuner {
   void release_losers() {
     const std::vector<std::size_t> standing = race_.standing();
     for (const std::size_t i : begun_) {
-      if (std::ranges::find(standing, i) == standing.end()) entries_[i].candidate.reset();
+      if (!has_item(standing, i)) entries_[i].candidate.reset();
     }
   }
 
@@ -561,10 +560,7 @@ Tuned tune(const Scenario& scenario, std::span<const Case> space, const RunConte
   std::unique_ptr<Tunable> tunable = scenario.tunable(space, for_stages);
   if (tunable == nullptr) throw UsageError(fmt::format("{} cannot be tuned", scenario.descriptor().name));
   if (interrupted() != 0) return {};
-  std::vector<Case> searched;
-  for (const Case& c : space) {
-    if (!tunable->skip_reason(c)) searched.push_back(c);
-  }
+  std::vector<Case> searched = those_of(space, [&](const Case& c) { return !tunable->skip_reason(c); });
   if (searched.empty()) {
     throw UsageError(fmt::format("no configuration is left to tune: {}: {}", space.front().key(),
                                  tunable->skip_reason(space.front())->text));

@@ -22,12 +22,8 @@ namespace {
 constexpr std::array<std::string_view, 3> kWays{"strategy", "method", "host"};
 constexpr std::array<std::string_view, 3> kAlwaysNamed{"size", "dir", "rounds"};
 
-bool has(std::span<const std::string_view> axes, std::string_view axis) {
-  return std::ranges::find(axes, axis) != axes.end();
-}
-
 bool says_what_is_done(const Work& work, std::string_view axis) {
-  return work.axes.empty() ? !has(kWays, axis) : has(work.axes, axis);
+  return work.axes.empty() ? !has_item(kWays, axis) : has_item(work.axes, axis);
 }
 
 /// Returns the value of the axis as text; empty if the case has no such axis.
@@ -69,7 +65,7 @@ std::vector<std::string> names_of_work(std::span<const Work> cases) {
     if (c.has("dir")) name += " " + c.word("dir");
     if (c.count_or("rounds", 1) > 1) name += fmt::format(", {} rounds", c.count("rounds"));
     for (const Case::Param& param : c.params()) {
-      if (has(kAlwaysNamed, param.name) || !says_what_is_done(work, param.name)) continue;
+      if (has_item(kAlwaysNamed, param.name) || !says_what_is_done(work, param.name)) continue;
       if (values.at({c.scenario(), param.name}).size() < 2) continue;
       name += fmt::format(", {}={}", param.name, to_text(param.value, param.kind));
     }
@@ -91,12 +87,8 @@ namespace {
 using Those = std::vector<const Prediction*>;
 
 Errors errors_of_those(const Those& those) {
-  std::vector<double> signed_errors;
-  std::vector<double> errors;
-  for (const Prediction* p : those) {
-    signed_errors.push_back(p->predicted / p->measured - 1);
-    errors.push_back(std::abs(signed_errors.back()));
-  }
+  const auto signed_errors = list_of(those, [](const Prediction* p) { return p->predicted / p->measured - 1; });
+  const auto errors = list_of(signed_errors, [](double error) { return std::abs(error); });
   if (errors.empty()) return {};
   constexpr double kMost = 0.95;
   const auto close = std::ranges::count_if(errors, [](double e) { return e <= kClose; });
@@ -110,11 +102,8 @@ bool meets(const Prediction& p) {
 }
 
 std::vector<std::pair<std::string, Errors>> kinds_of_those(const Those& those) {
-  std::vector<std::pair<std::string, Errors>> kinds;
-  for (const auto& [kind, of_kind] : by_name(those, &Prediction::kind)) {
-    kinds.emplace_back(kind, errors_of_those(of_kind));
-  }
-  return kinds;
+  return list_of(by_name(those, &Prediction::kind),
+                 [](const auto& kind) { return std::pair(kind.first, errors_of_those(kind.second)); });
 }
 
 Group group_of(const std::string& name, const Those& those) {
@@ -135,26 +124,17 @@ Group group_of(const std::string& name, const Those& those) {
   return group;
 }
 
-Those pointers(std::span<const Prediction> predictions) {
-  Those those;
-  for (const Prediction& p : predictions) those.push_back(&p);
-  return those;
-}
-
 }  // namespace
 
 std::vector<Group> groups_of(std::span<const Prediction> predictions) {
-  std::vector<Group> groups;
-  for (const auto& [name, those] : by_name(pointers(predictions), &Prediction::group)) {
-    groups.push_back(group_of(name, those));
-  }
-  return groups;
+  return list_of(by_name(pointers_to(predictions), &Prediction::group),
+                 [](const auto& group) { return group_of(group.first, group.second); });
 }
 
 std::vector<std::pair<std::string, Errors>> kinds_of(std::span<const Prediction> predictions) {
-  return kinds_of_those(pointers(predictions));
+  return kinds_of_those(pointers_to(predictions));
 }
 
-Errors errors_of(std::span<const Prediction> predictions) { return errors_of_those(pointers(predictions)); }
+Errors errors_of(std::span<const Prediction> predictions) { return errors_of_those(pointers_to(predictions)); }
 
 }  // namespace xferbench::validation
