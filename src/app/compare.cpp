@@ -7,6 +7,7 @@
 #include "app/session.hpp"
 #include "compare/compare.hpp"
 #include "core/error.hpp"
+#include "core/lists.hpp"
 #include "core/standard_error.hpp"
 #include "report/annotations.hpp"
 #include "report/compare/compare_report.hpp"
@@ -57,9 +58,7 @@ int perform(const cli::CompareCommand& command) {
   const auto comparison = xferbench::compare::compare(sides.base, sides.new_side, options);
   if (!command.show.quiet) {
     warn(comparison.warnings);
-    std::vector<std::string> differences;
-    for (const auto& d : comparison.differences) differences.push_back(difference_text(d));
-    warn(differences);
+    warn(list_of(comparison.differences, difference_text));
   }
   if (command.annotations == cli::Annotations::github) {
     for (const std::string& line : github_lines(annotations_of(comparison))) show_line(line);

@@ -22,6 +22,7 @@
 #include "compare/spreads.hpp"
 #include "core/error.hpp"
 #include "core/interrupt.hpp"
+#include "core/lists.hpp"
 #include "core/shell.hpp"
 #include "core/standard_error.hpp"
 #include "measure/statistics.hpp"
@@ -65,8 +66,7 @@ void exit_if_signalled() {
   setpgid(0, 0);  // Ctrl-C then reaches only the parent, which forwards it once; a second signal would kill the child
   std::vector<std::string> words{"xferbench", fmt::format("--process={}", number)};
   words.insert(words.end(), arguments.begin(), arguments.end());
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
+  std::vector<char*> argv = list_of(words, [](std::string& word) { return word.data(); });
   argv.push_back(nullptr);
   const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
   if (nowhere >= 0) dup2(nowhere, STDOUT_FILENO);
@@ -117,16 +117,14 @@ bool could_run(int code) {
 
 /// For each case, returns the median, minimum and maximum of the headlines (main measurements) of all processes.
 std::vector<RepeatedCase> cases_of(std::span<const Report> processes) {
-  std::vector<const Report*> reports;
-  for (const Report& process : processes) reports.push_back(&process);
   std::vector<RepeatedCase> cases;
-  for (const auto& [identity, results] : same_cases(reports)) {
+  for (const auto& [identity, results] : same_cases(pointers_to(processes))) {
     std::vector<double> medians;
     RepeatedCase c{.key = identity};
     for (std::size_t i = 0; i < results.size(); ++i) {
       if (results[i] == nullptr) continue;
       const Measurement* sampled =
-          headline_of(*results[i], declared_for(reports[i]->metrics_declared, results[i]->config.scenario()));
+          headline_of(*results[i], declared_for(processes[i].metrics_declared, results[i]->config.scenario()));
       if (sampled == nullptr) continue;
       if (medians.empty()) c.unit = sampled->unit;
       medians.push_back(sampled->median);
@@ -287,8 +285,7 @@ int repeat(const cli::RunCommand& command) {
     if (!could_run(ended)) return ended;
     code = std::max(code, ended);
   }
-  std::vector<Report> processes;
-  for (const std::string& file : files) processes.push_back(read_report(file));
+  std::vector<Report> processes = list_of(files, read_report);
   if (spread) save_spread(*command.spread, *spread, processes);
   if (merged) {
     write_merged(command, *merged, std::move(processes));

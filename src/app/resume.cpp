@@ -10,6 +10,7 @@
 
 #include "app/repeat.hpp"
 #include "core/error.hpp"
+#include "core/lists.hpp"
 #include "core/standard_error.hpp"
 #include "results/journal.hpp"
 #include "results/json.hpp"
@@ -48,8 +49,7 @@ std::string text_of(const std::vector<std::pair<std::string, std::string>>& vari
 /// Returns whether every result belongs to a case of the command. True for a suite, whose cases are unknown here.
 bool makes_all(const cli::RunCommand& run, const Report& report) {
   if (run.suite) return true;
-  std::set<std::string> keys;
-  for (const PlannedCase& c : run.cases) keys.insert(c.config.key());
+  const auto keys = set_of(run.cases, [](const PlannedCase& c) { return c.config.key(); });
   return std::ranges::all_of(report.results, [&](const Result& r) { return keys.contains(r.config.key()); });
 }
 
@@ -163,8 +163,7 @@ ResumePlan resume_plan(StoredRun& stored, const std::vector<PlannedCase>& cases)
     throw UsageError(fmt::format("{} contains a case that its command does not produce: {}; run the command again",
                                  stored.file, there.begin()->first));
   }
-  std::vector<const Result*> known;
-  for (const auto& [index, result] : left.known) known.push_back(&result);
+  const auto known = list_of(left.known, [](const auto& of_index) -> const Result* { return &of_index.second; });
   refuse_unusable(scenarios(), known, stored.file);
   return left;
 }

@@ -1,7 +1,5 @@
 #include "app/run_parts.hpp"
 
-#include <algorithm>
-
 #include "app/session.hpp"
 #include "core/error.hpp"
 #include "core/lists.hpp"
@@ -48,9 +46,7 @@ ToDocument document_for(const cli::RunCommand& command) {
 
 std::vector<const ScenarioDescriptor*> scenarios_of(std::span<const PlannedCase> cases) {
   std::vector<const ScenarioDescriptor*> all;
-  for (const PlannedCase& c : cases) {
-    add_new(all, &c.scenario->descriptor());
-  }
+  for (const PlannedCase& c : cases) add_new(all, &c.scenario->descriptor());
   return all;
 }
 
@@ -73,10 +69,9 @@ void finish(const cli::RunCommand& command, LiveReport& live, bool cut_off) {
   std::vector<Finding> findings;
   // In a fleet, the results contain every case once for each rank. Only scenarios that measure across ranks can derive
   // findings from such results.
-  std::vector<const Scenario*> concluding;
-  for (const Scenario* scenario : scenarios()) {
-    if (!live.report().fleet || scenario->descriptor().needs_ranks) concluding.push_back(scenario);
-  }
+  const std::vector<const Scenario*> concluding = those_of(scenarios(), [&](const Scenario* scenario) {
+    return !live.report().fleet || scenario->descriptor().needs_ranks;
+  });
   const std::string failure = failure_of([&] { findings = conclude(concluding, live.report().results); });
   live.finish(std::move(findings), cut_off);
   if (!failure.empty()) tell("warning: no findings: " + failure);

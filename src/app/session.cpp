@@ -11,6 +11,7 @@
 #include "app/profile_input.hpp"
 #include "core/error.hpp"
 #include "core/interrupt.hpp"
+#include "core/lists.hpp"
 #include "core/standard_error.hpp"
 #include "results/utc.hpp"
 #include "scenarios/scenarios.hpp"
@@ -32,9 +33,7 @@ std::unique_ptr<Machine> open_machine(const cli::DeviceChoice& choice, const Gpu
 }
 
 std::vector<const ScenarioDescriptor*> descriptors() {
-  std::vector<const ScenarioDescriptor*> all;
-  for (const Scenario* scenario : scenarios()) all.push_back(&scenario->descriptor());
-  return all;
+  return list_of(scenarios(), [](const Scenario* scenario) { return &scenario->descriptor(); });
 }
 
 MetricsDeclared declared_by(Descriptors scenarios) {

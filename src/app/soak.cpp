@@ -9,7 +9,6 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -22,6 +21,7 @@
 #include "app/session.hpp"
 #include "core/error.hpp"
 #include "core/interrupt.hpp"
+#include "core/lists.hpp"
 #include "core/standard_error.hpp"
 #include "paper/writers.hpp"
 #include "report/openmetrics/openmetrics.hpp"
@@ -301,7 +301,7 @@ std::vector<SoakLoad> loads_for(const std::vector<SoakLoad>& asked, std::size_t 
   if (asked.empty()) {
     loads = {SoakLoad::h2d, SoakLoad::d2h, SoakLoad::both, SoakLoad::d2d, SoakLoad::kernel};
     if (gpus > 1) loads.push_back(SoakLoad::p2p);
-  } else if (gpus < 2 && std::ranges::find(asked, SoakLoad::p2p) != asked.end()) {
+  } else if (gpus < 2 && has_item(asked, SoakLoad::p2p)) {
     throw UsageError("--load p2p needs at least two GPUs: add --gpus all, or leave p2p out");
   }
   return loads;
@@ -349,8 +349,7 @@ cli::SoakCommand soak_command_of(const SoakHeader& header, const std::string& fi
 
 /// Throws InputError if the stored settings are not legal on a command line, because the file is then damaged.
 void check_stored(const SoakSettings& settings, const std::string& file) {
-  std::vector<std::string_view> loads;
-  for (const SoakLoad load : settings.loads) loads.push_back(to_text(load));
+  const auto loads = list_of(settings.loads, [](SoakLoad load) { return to_text(load); });
   const std::vector<std::string> flags{"soak",
                                        fmt::format("--for={}s", settings.seconds),
                                        fmt::format("--interval={}s", settings.interval),

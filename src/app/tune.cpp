@@ -12,6 +12,7 @@
 #include "app/session.hpp"
 #include "cli/progress.hpp"
 #include "core/interrupt.hpp"
+#include "core/lists.hpp"
 #include "paper/writers.hpp"
 #include "results/output_file.hpp"
 #include "run/findings.hpp"
@@ -64,14 +65,12 @@ Tuned tune_with_progress(const cli::TuneCommand& command, MonitoredMachine& moni
 
 /// Returns the report with the results to show: the ten fastest or, for several works, the two fastest for each.
 Report with_fastest(const Report& report, const ScenarioDescriptor& scenario) {
-  std::vector<const Result*> all;
-  for (const Result& r : report.results) all.push_back(&r);
+  const std::vector<const Result*> all = pointers_to(report.results);
   const auto works = grouped(all, [&](const Result& r) { return work_key(r.config, scenario.work_axes); });
   Report shown = report;
   shown.results.clear();
   for (const auto& of_work : works) {
-    std::vector<Result> results;
-    for (const Result* r : of_work) results.push_back(*r);
+    const std::vector<Result> results = list_of(of_work, [](const Result* r) { return *r; });
     std::ranges::move(fastest(results, works.size() == 1 ? 10 : 2), std::back_inserter(shown.results));
   }
   return shown;

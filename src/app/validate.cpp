@@ -18,6 +18,7 @@
 #include "app/session.hpp"
 #include "app/stored_cases.hpp"
 #include "core/error.hpp"
+#include "core/lists.hpp"
 #include "core/printable.hpp"
 #include "report/calibrate/calibrate_report.hpp"
 #include "results/json.hpp"
@@ -60,24 +61,16 @@ Predictors open_predictors(const std::string& profile, const GpuSelection& gpus)
 /// Counts the results that are left out of the comparison, by reason.
 class ExcludedCases {
  public:
-  void add(const std::string& why) {
-    const auto known = std::ranges::find(numbers_, why, &std::pair<std::string, std::size_t>::first);
-    if (known == numbers_.end()) {
-      numbers_.emplace_back(why, 1);
-    } else {
-      ++known->second;
-    }
-  }
+  void add(const std::string& why) { reasons_.push_back(why); }
   [[nodiscard]] std::vector<std::string> sentences() const {
-    std::vector<std::string> all;
-    for (const auto& [why, number] : numbers_) {
-      all.push_back(fmt::format("{} result{} left out: {}", number, number == 1 ? " is" : "s are", why));
-    }
-    return all;
+    return list_of(by_name(reasons_, std::identity()), [](const auto& reason) {
+      const auto& [why, results] = reason;
+      return fmt::format("{} result{} left out: {}", results.size(), results.size() == 1 ? " is" : "s are", why);
+    });
   }
 
  private:
-  std::vector<std::pair<std::string, std::size_t>> numbers_;  // number of results by reason, in order of first use
+  std::vector<std::string> reasons_;  // one for each result
 };
 
 /// A measured case and the value of its headline (main measurement).
@@ -129,8 +122,7 @@ class MeasuredCases {
 
 /// Returns the predicted headline (main measurement) of each case in seconds; nullopt if the case cannot run.
 std::vector<std::optional<double>> predicted_by(Machine& machine, const std::vector<Measured>& all) {
-  std::vector<PlannedCase> cases;
-  for (const Measured& m : all) cases.push_back(m.planned);
+  const std::vector<PlannedCase> cases = list_of(all, &Measured::planned);
   const RunContext bench{.machine = machine,
                          .device = machine.device(),
                          .policy = {},
@@ -147,9 +139,9 @@ std::vector<std::optional<double>> predicted_by(Machine& machine, const std::vec
 }
 
 std::vector<std::string> names_of_work(const std::vector<Measured>& all) {
-  std::vector<validation::Work> work;
-  for (const Measured& m : all) work.push_back({&m.planned.config, m.planned.scenario->descriptor().work_axes});
-  return validation::names_of_work(work);
+  return validation::names_of_work(list_of(all, [](const Measured& m) {
+    return validation::Work{&m.planned.config, m.planned.scenario->descriptor().work_axes};
+  }));
 }
 
 std::vector<validation::Prediction> predictions_of(const Predictors& by, const std::vector<Measured>& all,

@@ -11,6 +11,7 @@
 #include "cli/command_line.hpp"
 #include "cli/values.hpp"
 #include "core/axis.hpp"
+#include "core/lists.hpp"
 #include "device/open.hpp"
 
 namespace xferbench::cli {
@@ -76,11 +77,9 @@ template <class Enumeration>
 std::vector<Enumeration> enumerators(const std::string& text, const std::string& flag) {
   constexpr auto kWords = texts_of(Enumeration{});
   const Axis axis{.name = flag, .kind = AxisKind::choice, .choices = words(kWords)};
-  std::vector<Enumeration> all;
-  for (const Value& value : parse_axis(axis, text, "--" + flag)) {
-    all.push_back(static_cast<Enumeration>(std::ranges::find(kWords, std::get<std::string>(value)) - kWords.begin()));
-  }
-  return all;
+  return list_of(parse_axis(axis, text, "--" + flag), [&](const Value& value) {
+    return static_cast<Enumeration>(std::ranges::find(kWords, std::get<std::string>(value)) - kWords.begin());
+  });
 }
 
 }  // namespace xferbench::cli

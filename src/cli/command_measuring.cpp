@@ -9,6 +9,7 @@
 
 #include "cli/command_flags.hpp"
 #include "core/error.hpp"
+#include "core/lists.hpp"
 
 namespace xferbench::cli {
 
@@ -194,7 +195,7 @@ Command run_command(CommandLine& line) {
   constexpr std::array kOfThisPart{"resume", "csv",   "markdown", "html", "openmetrics",
                                    "quiet",  "color", "progress", "wide", "details"};
   for (const std::string& flag : run.flags) {
-    if (!run.resume || std::ranges::find(kOfThisPart, flag) != kOfThisPart.end()) continue;
+    if (!run.resume || has_item(kOfThisPart, flag)) continue;
     throw UsageError(fmt::format("--resume continues the command stored in the file; leave --{} out", flag));
   }
   return run;
@@ -231,9 +232,7 @@ Command tune_command(CommandLine& line, TuneCommand tune) {
 
 void add_run_and_tune(CommandLine& line) {
   const auto of_groups = [&line](std::initializer_list<std::string_view> groups) {
-    const auto taken = [groups](const CLI::Option* o) {
-      return std::ranges::find(groups, o->get_group()) != groups.end();
-    };
+    const auto taken = [groups](const CLI::Option* o) { return has_item(groups, o->get_group()); };
     return std::as_const(line.app).get_options(taken);
   };
   const CommandLine::Known run{.usage = "  xferbench [run] [FLAGS] [SCENARIO [FLAGS]]...\n",

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/lists.hpp"
 #include "core/printable.hpp"
 #include "core/units.hpp"
 
@@ -186,9 +187,7 @@ class AxisParser {
                                            : "0.5";
   }
 
-  [[nodiscard]] bool is_choice(std::string_view text) const {
-    return std::ranges::find(axis_.choices, text) != axis_.choices.end();
-  }
+  [[nodiscard]] bool is_choice(std::string_view text) const { return has_item(axis_.choices, text); }
 
   [[nodiscard]] Value choice(std::string_view text) const {
     if (is_choice(text)) return std::string(text);
@@ -384,7 +383,7 @@ std::vector<RankConcurrency> paces(const std::string& text) {
           fmt::format("--concurrency: '{}' is not one of {}{}", word, fmt::join(known, ", "), suggestion(word, known)));
     }
     const auto pace = static_cast<RankConcurrency>(found - known.begin());
-    if (std::ranges::find(all, pace) != all.end()) throw UsageError("--concurrency: " + word + " is given twice");
+    if (has_item(all, pace)) throw UsageError("--concurrency: " + word + " is given twice");
     all.push_back(pace);
   }
   if (all.empty()) throw UsageError(fmt::format("--concurrency: write one or more of {}", fmt::join(known, ",")));

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/lists.hpp"
 
 // libnuma reports internal errors through these two functions, which print to standard error unless the program
 // defines them. We silence them and check return values instead.
@@ -228,7 +229,7 @@ std::optional<std::uint64_t> available_host_memory() {
 void require_node(const NumaPolicy& policy) {
   if (policy.kind != NumaPolicy::Kind::node) return;
   const std::vector<int> nodes = all_nodes();
-  if (std::ranges::find(nodes, policy.node) != nodes.end()) return;
+  if (has_item(nodes, policy.node)) return;
   const bool gaps = nodes.back() != static_cast<int>(nodes.size()) - 1;
   const std::string there = gaps ? fmt::format("{}", fmt::join(nodes, ", ")) : "numbered from 0";
   throw UsageError(fmt::format("there is no NUMA node {}: this machine has {}, {}; choose another --numa", policy.node,
@@ -256,10 +257,8 @@ std::optional<int> common_node(std::span<const std::optional<int>> gpu_nodes) {
 }
 
 bool bind_each_to_own_node(const NumaPolicy& policy, std::span<const std::optional<int>> gpu_nodes) {
-  std::set<int> known;
-  for (const std::optional<int>& node : gpu_nodes) {
-    if (node) known.insert(*node);
-  }
+  const std::vector<int> nodes = found_for(gpu_nodes);
+  const std::set<int> known(nodes.begin(), nodes.end());
   return policy.kind == NumaPolicy::Kind::local && known.size() > 1;
 }
 

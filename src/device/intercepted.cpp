@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <functional>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/lists.hpp"
 #include "core/non_copyable.hpp"
 #include "core/on_exit.hpp"
 #include "core/standard_error.hpp"
@@ -68,9 +68,7 @@ double expected(const Copy& copy) {
 }
 
 double expected(std::span<const Copy> copies) {
-  double seconds = 0;
-  for (const Copy& copy : copies) seconds += expected(copy);
-  return seconds;
+  return total_of(copies, [](const Copy& copy) { return expected(copy); });
 }
 
 double expected(const KernelCost& cost) {

@@ -12,6 +12,7 @@
 
 #include "core/error.hpp"
 #include "core/interrupt.hpp"
+#include "core/lists.hpp"
 #include "core/non_copyable.hpp"
 #include "device/kernel_image.hpp"
 
@@ -96,9 +97,7 @@ std::vector<std::string> all_options(const KernelSource& source) {
 }
 
 int run_compiler(const Nvrtc& nvrtc, Program program, const std::vector<std::string>& options) {
-  std::vector<const char*> words;
-  words.reserve(options.size());
-  for (const std::string& option : options) words.push_back(option.c_str());
+  const std::vector<const char*> words = list_of(options, [](const std::string& option) { return option.c_str(); });
   const SavedSignalHandlers kept;
   return nvrtc.call("nvrtcCompileProgram", program, static_cast<int>(words.size()),
                     static_cast<const char* const*>(words.data()));

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "core/lists.hpp"
+
 namespace xferbench {
 
 std::vector<Trust::Mark> Trust::marks() const {
@@ -19,9 +21,7 @@ std::vector<Trust::Mark> Trust::marks() const {
 }
 
 std::vector<std::string> Trust::words() const {
-  std::vector<std::string> words;
-  for (Mark& mark : marks()) words.push_back(std::move(mark.word));
-  return words;
+  return list_of(marks(), [](Mark& mark) { return std::move(mark.word); });
 }
 
 std::vector<std::string> Trust::alarms() const {

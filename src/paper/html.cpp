@@ -166,8 +166,7 @@ class Page {
   }
 
   std::string part(const Table& table) {
-    std::size_t columns = table.header.size();
-    for (const Table::Row& row : table.rows) columns = std::max(columns, row.cells.size());
+    const std::size_t columns = table.columns();
     if (columns == 0) return {};
     const auto is_left = [&](std::size_t i) { return i < table.left_columns || (table.last_left && i + 1 == columns); };
     const bool has_below = std::ranges::any_of(table.rows, [](const Table::Row& row) { return !row.below.empty(); });

@@ -106,8 +106,7 @@ class Writer {
   }
 
   std::string part(const Table& table) {
-    std::size_t columns = table.header.size();
-    for (const Table::Row& row : table.rows) columns = std::max(columns, row.cells.size());
+    const std::size_t columns = table.columns();
     if (columns == 0) return {};
     std::string rule = "|";
     for (std::size_t i = 0; i < columns; ++i) {

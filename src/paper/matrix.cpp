@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "core/lists.hpp"
 #include "core/units.hpp"
 
 namespace xferbench {
@@ -43,10 +44,7 @@ bool Matrix::empty() const {
 std::string Matrix::cell_text(std::size_t cell) const { return (marked[cell] ? "*" : "") + number(*this, cells[cell]); }
 
 std::pair<double, double> Matrix::range() const {
-  std::vector<double> there;
-  for (const auto& cell : cells) {
-    if (cell) there.push_back(*cell);
-  }
+  const std::vector<double> there = found_for(cells);
   if (there.empty()) return {darkest.value_or(0), 0};
   const auto [low, high] = std::ranges::minmax(there);
   return {std::min(low, darkest.value_or(low)), std::max(high, brightest.value_or(high))};

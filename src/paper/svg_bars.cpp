@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/lists.hpp"
 #include "core/printable.hpp"
 #include "paper/drawing.hpp"
 
@@ -33,12 +34,10 @@ std::string in_words(const Bars& bars) {
 }  // namespace
 
 std::string to_svg(const Bars& bars) {
-  double most = 0;
-  for (const Bars::Bar& bar : bars.bars) most = std::max(most, bar.end);
+  const double most = most_of(bars.bars, &Bars::Bar::end);
   if (!(most > 0) || !std::isfinite(most)) return {};
-  double from = 0;
-  for (const Bars::Bar& bar : bars.bars) from = std::max(from, drawing::width_of(bar.name) + 12);
-  from = std::min(from, kLongestBegins);
+  const double widest = most_of(bars.bars, [](const Bars::Bar& bar) { return drawing::width_of(bar.name) + 12; });
+  const double from = std::min(widest, kLongestBegins);
   const auto at = [&](double value) { return from + std::clamp(value / most, 0., 1.) * (kBarsTo - from); };
   const double height = kBarsRow * static_cast<double>(bars.bars.size()) + 8;
   std::string svg = drawing::opening(in_words(bars), kBarsWidth, height);

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "core/lists.hpp"
 #include "core/printable.hpp"
 #include "core/units.hpp"
 #include "paper/chart.hpp"
@@ -299,9 +300,7 @@ std::pair<double, double> range_of(const std::vector<Chart::Series>& all, const 
 }
 
 std::vector<double> on_x(const Chart::Series& series) {
-  std::vector<double> all;
-  for (const Chart::Point& p : series.points) all.push_back(p.x);
-  return holds_everywhere(series) ? std::vector<double>() : all;
+  return holds_everywhere(series) ? std::vector<double>() : list_of(series.points, &Chart::Point::x);
 }
 
 std::vector<double> on_y(const Chart::Series& series) {

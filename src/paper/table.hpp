@@ -1,12 +1,14 @@
 // A table, independent of the output format: cells with their formatting, and columns that are left out of long lines.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "core/lists.hpp"
 #include "paper/chart.hpp"
 #include "paper/style.hpp"
 
@@ -47,6 +49,10 @@ struct Table {
   bool in_pieces = false;  ///< if lines are too long, the table is split into several tables below each other; each
                            ///< repeats the left columns
 
+  /// Number of columns: of the header, or of the longest row if it has more.
+  [[nodiscard]] std::size_t columns() const {
+    return std::max(header.size(), most_of(rows, [](const Row& row) { return row.cells.size(); }));
+  }
   /// Removes a column from header and rows. Keeps sentences that run across columns.
   void erase_column(std::size_t column);
   /// Whether the cell is a sentence across all remaining columns.

@@ -13,15 +13,14 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/lists.hpp"
 #include "results/file_io.hpp"
 #include "results/json.hpp"
 
 namespace xferbench {
 
 std::size_t samples_of(const Result& result) {
-  std::size_t samples = 0;
-  for (const Measurement& m : result.measurements) samples += m.samples.size();
-  return samples;
+  return total_of(result.measurements, [](const Measurement& m) { return m.samples.size(); });
 }
 
 namespace {

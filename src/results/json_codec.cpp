@@ -18,6 +18,7 @@
 
 #include "core/descriptor.hpp"
 #include "core/error.hpp"
+#include "core/lists.hpp"
 #include "core/printable.hpp"
 #include "core/spelling.hpp"
 #include "results/file_io.hpp"
@@ -302,9 +303,7 @@ class Events : public Reader {
     }
     if (shape->entry != nullptr) return shape->entry(*this, object, step.name);
     if (!shape->strict) return {};
-    std::vector<std::string_view> known;
-    for (const Field& field : shape->fields) known.push_back(field.name);
-    refuse_unknown("unknown field", step.name, known);
+    refuse_unknown("unknown field", step.name, list_of(shape->fields, &Field::name));
   }
 
   bool begin(bool is_list) {

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <sstream>
 
+#include "core/lists.hpp"
 #include "results/json_codec.hpp"
 
 namespace xferbench {
@@ -45,7 +45,7 @@ constexpr Codec kSampling{
     .entry =
         [](Reader& in, void* flags, std::string_view name) {
           constexpr std::array<std::string_view, 4> kKnown{"ci", "budget", "min-samples", "max-samples"};
-          if (std::ranges::find(kKnown, name) == kKnown.end()) in.refuse_unknown("unknown field", name, kKnown);
+          if (!has_item(kKnown, name)) in.refuse_unknown("unknown field", name, kKnown);
           return kFlags.entry(in, flags, name);
         },
     .end = kFlags.end};

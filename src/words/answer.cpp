@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <iterator>
 #include <optional>
 
 #include "core/lists.hpp"
@@ -128,8 +127,7 @@ std::string which(const ScenarioDescriptor& scenario, const Result& best, const 
 }  // namespace
 
 std::vector<std::string> answers_of(const ScenarioDescriptor& scenario, std::span<const Result* const> results) {
-  Results run;
-  std::ranges::copy_if(results, std::back_inserter(run), [](const Result* r) { return r->status != Status::skipped; });
+  const Results run = those_of(results, [](const Result* r) { return r->status != Status::skipped; });
   const auto name_of = [&scenario](const Result* r) {
     std::vector<std::string> names;
     for (const std::string& axis : scenario.answer.each) {
@@ -139,8 +137,7 @@ std::vector<std::string> answers_of(const ScenarioDescriptor& scenario, std::spa
   };
   std::vector<std::string> sentences;
   for (const auto& [name, all] : by_name(run, name_of)) {
-    Results measured;
-    std::ranges::copy_if(all, std::back_inserter(measured), [](const Result* r) { return r->status == Status::ok; });
+    const Results measured = those_of(all, [](const Result* r) { return r->status == Status::ok; });
     if (measured.empty()) continue;
     const Results like = largest(measured, scenario.answer.largest);
     const Result* best = best_of(scenario, like);

@@ -28,7 +28,7 @@ std::string CommonKey::text() const { return fmt::format("{}", fmt::join(parts, 
 
 std::vector<std::string> CommonKey::own(const std::string& key) const {
   std::vector<std::string> own = parts_of_key(key);
-  std::erase_if(own, [this](const std::string& part) { return std::ranges::find(parts, part) != parts.end(); });
+  std::erase_if(own, [this](const std::string& part) { return has_item(parts, part); });
   return own;
 }
 
@@ -42,7 +42,7 @@ CommonKey common_key(const std::vector<std::string>& keys) {
   CommonKey common{parts_of_key(keys.front())};
   for (const std::string& key : keys) {
     const std::vector<std::string> own = parts_of_key(key);
-    std::erase_if(common.parts, [&own](const std::string& part) { return std::ranges::find(own, part) == own.end(); });
+    std::erase_if(common.parts, [&own](const std::string& part) { return !has_item(own, part); });
   }
   return common;
 }

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <set>
 #include <string_view>
 
@@ -177,9 +176,7 @@ Table empty_table(const Group& group) {
 }
 
 Cells axis_cells(const Result& result, const Axes& axes) {
-  Cells cells;
-  for (const std::string& axis : axes) cells.emplace_back(axis_text(result, axis));
-  return cells;
+  return list_of(axes, [&](const std::string& axis) { return Cell(axis_text(result, axis)); });
 }
 
 // Limits for the charts of samples that open from table rows on HTML pages. A table with more than kMostThatOpen rows
@@ -257,26 +254,19 @@ Fixed fixed_axes(const Group& group) {
 }
 
 std::vector<const Result*> with_row(const Group& group) {
-  std::vector<const Result*> those;
-  std::ranges::copy_if(group.results, std::back_inserter(those),
-                       [&group](const Result* r) { return r->reason != kNotBegun && !group.shares_reason(*r); });
-  return those;
+  return those_of(group.results,
+                  [&group](const Result* r) { return r->reason != kNotBegun && !group.shares_reason(*r); });
 }
 
 std::vector<std::string> skipped_lines(const Group& group) {
-  std::vector<const Axis*> varying;
-  for (const Axis& axis : group.scenario.axes) {
-    if (group.varies(axis.name)) varying.push_back(&axis);
-  }
-  std::vector<const Result*> sharing;
-  std::ranges::copy_if(group.results, std::back_inserter(sharing),
-                       [&group](const Result* r) { return group.shares_reason(*r); });
-  std::vector<std::string> lines;
-  for (const auto& [reason, those] : by_name(sharing, &Result::reason)) {
-    lines.push_back(fmt::format("{} of {} cases skipped{}: {}", those.size(), group.results.size(),
-                                common_text(varying, those), reason));
-  }
-  return lines;
+  const auto varying =
+      those_of(pointers_to(group.scenario.axes), [&group](const Axis* axis) { return group.varies(axis->name); });
+  const auto sharing = those_of(group.results, [&group](const Result* r) { return group.shares_reason(*r); });
+  return list_of(by_name(sharing, &Result::reason), [&](const auto& of_reason) {
+    const auto& [reason, those] = of_reason;
+    return fmt::format("{} of {} cases skipped{}: {}", those.size(), group.results.size(), common_text(varying, those),
+                       reason);
+  });
 }
 
 namespace {

@@ -76,9 +76,8 @@ class Drawer {
  private:
   template <class Drawing, class Draw>
   [[nodiscard]] std::vector<Drawing> drawn(std::span<const Result* const> results, const Draw& draw) const {
-    Results with_numbers;
-    std::ranges::copy_if(results, std::back_inserter(with_numbers),
-                         [this](const Result* r) { return r->status == Status::ok && x_of(*r) && point_of(*r); });
+    const Results with_numbers =
+        those_of(results, [this](const Result* r) { return r->status == Status::ok && x_of(*r) && point_of(*r); });
     std::vector<Drawing> all;
     for (const auto& [panel, some] : by_values(with_numbers, of_.panels)) {
       if (all.size() == kMostPanels) break;
@@ -102,9 +101,7 @@ class Drawer {
       bars.bars.push_back({.name = name, .end = best, .text = text});
     }
     const std::vector<std::string> differ = undrawn_axes(axes, [&results](const std::string& axis) {
-      std::set<std::string> values;
-      for (const Result* r : results) values.insert(axis_text(*r, axis));
-      return values.size() > 1;
+      return set_of(results, [&](const Result* r) { return axis_text(*r, axis); }).size() > 1;
     });
     if (!differ.empty()) bars.note = fmt::format("The cases also differ in {}.", fmt::join(differ, ", "));
     return bars;
@@ -151,19 +148,16 @@ class Drawer {
     if (!of_.lines.empty()) return of_.lines;
     std::vector<std::string> axes;
     for (const Axis& axis : scenario_.axes) {
-      if (axis.name == of_.x || std::ranges::find(of_.panels, axis.name) != of_.panels.end()) continue;
-      std::set<std::string> values;
-      for (const Result* r : results) {
-        if (r->config.has(axis.name)) values.insert(axis_text(*r, axis.name));
-      }
-      if (values.size() > 1) axes.push_back(axis.name);
+      if (axis.name == of_.x || has_item(of_.panels, axis.name)) continue;
+      const Results with_axis = those_of(results, [&](const Result* r) { return r->config.has(axis.name); });
+      const auto text = [&](const Result* r) { return axis_text(*r, axis.name); };
+      if (set_of(with_axis, text).size() > 1) axes.push_back(axis.name);
     }
     return axes;
   }
 
   [[nodiscard]] std::optional<Chart> chart_of(const std::string& panel, const Results& results) const {
-    std::set<double> values;
-    for (const Result* r : results) values.insert(*x_of(*r));
+    const std::set<double> values = set_of(results, [this](const Result* r) { return *x_of(*r); });
     const std::vector<std::string> axes = axes_of_lines(results);
     const auto lines = by_values(results, axes);
     if (values.size() < kLeastValues || lines.size() > kMostLines) return std::nullopt;
@@ -214,8 +208,7 @@ class Drawer {
   [[nodiscard]] std::vector<std::string> undrawn_axes(const std::vector<std::string>& axes, const Holds& holds) const {
     std::vector<std::string> those;
     for (const Axis& axis : scenario_.axes) {
-      const bool is_drawn = axis.name == of_.x || std::ranges::find(axes, axis.name) != axes.end() ||
-                            std::ranges::find(of_.panels, axis.name) != of_.panels.end();
+      const bool is_drawn = axis.name == of_.x || has_item(axes, axis.name) || has_item(of_.panels, axis.name);
       if (!is_drawn && holds(axis.name)) those.push_back(axis.name);
     }
     return those;
@@ -257,11 +250,8 @@ class Drawer {
 };
 
 std::vector<const Metric*> of_gpus(const Result& r, const std::string& name) {
-  std::vector<const Metric*> found;
-  for (const Metric& metric : r.metrics) {
-    if (metric.gpu && metric.name == name && r.status == Status::ok) found.push_back(&metric);
-  }
-  return found;
+  return those_of(pointers_to(r.metrics),
+                  [&](const Metric* metric) { return metric->gpu && metric->name == name && r.status == Status::ok; });
 }
 
 Bars bars_of(const GpuBars& of, const std::string& panel, const Result& r) {

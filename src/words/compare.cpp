@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <functional>
-#include <iterator>
 #include <map>
 #include <string_view>
 
@@ -161,8 +160,7 @@ std::string sources_text(const char* side, const std::vector<compare::Source>& s
 
 template <class Row>
 CommonKey common_key_of(const std::vector<Row>& rows) {
-  std::vector<std::string> keys;
-  for (const Row& row : rows) keys.push_back(row.key);
+  const std::vector<std::string> keys = list_of(rows, &Row::key);
   return keys.size() < 2 ? CommonKey{} : common_key(keys);
 }
 
@@ -266,17 +264,12 @@ std::vector<const compare::Row*> rows_to_draw(const compare::Comparison& compari
 void add_chart(const compare::Comparison& comparison, Document& document) {
   const std::vector<const compare::Row*> rows = rows_to_draw(comparison);
   if (rows.size() < 3) return;
-  std::vector<std::string> keys;
-  std::vector<Better> better;
-  for (const compare::Row* row : rows) {
-    keys.push_back(with_place(row->key, *row));
-    better.push_back(row->better);
-  }
+  const auto keys = list_of(rows, [](const compare::Row* row) { return with_place(row->key, *row); });
   const std::vector<std::string> names = short_names(keys);
-  const bool all_alike = std::ranges::all_of(better, [&](Better b) { return b == better.front(); });
-  const char* which = !all_alike || better.front() == Better::neither ? ""
-                      : better.front() == Better::lower               ? "; lower is better"
-                                                                      : "; higher is better";
+  const std::set<Better> better = set_of(rows, &compare::Row::better);
+  const char* which = better.size() > 1 || better.contains(Better::neither) ? ""
+                      : better.contains(Better::lower)                      ? "; lower is better"
+                                                                            : "; higher is better";
   Ratios chart{.title = rows.size() < comparison.rows.size()
                             ? fmt::format("New over base: {} of {} cases", rows.size(), comparison.rows.size())
                             : "New over base, each case",

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
 #include <span>
 
 #include "core/lists.hpp"
@@ -74,11 +73,7 @@ using Cases = std::vector<std::vector<std::string>*>;
 /// Removes axes from the names of cases, the last axis first, as long as all cases of a scenario keep distinct names.
 void keep_distinguishing_parts(const Cases& cases) {
   const auto name_of = [](const std::string& part) { return part.substr(0, part.find('=')); };
-  const auto different = [&cases] {
-    std::set<std::vector<std::string>> all;
-    for (const auto* parts : cases) all.insert(*parts);
-    return all.size();
-  };
+  const auto different = [&cases] { return set_of(cases, [](const auto* parts) { return *parts; }).size(); };
   std::vector<std::string> axes;
   for (const auto* parts : cases) {
     for (const std::string& part : std::span(*parts).subspan(1)) add_new(axes, name_of(part));

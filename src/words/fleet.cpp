@@ -7,7 +7,6 @@
 #include <array>
 #include <iterator>
 #include <map>
-#include <set>
 #include <tuple>
 
 #include "core/lists.hpp"
@@ -42,8 +41,7 @@ std::string ranks_text(const Fleet& fleet, const std::vector<int>& ranks) {
 /// Returns a fact about GPUs and their links if it is the same on all ranks; else empty.
 template <class Describe>
 std::string common_fact(const Fleet& fleet, const Describe& describe) {
-  std::set<std::string> facts;
-  for (const RankPlace& place : fleet.ranks) facts.insert(describe(place.environment));
+  const auto facts = set_of(fleet.ranks, [&](const RankPlace& place) { return describe(place.environment); });
   return facts.size() == 1 ? *facts.begin() : "";
 }
 
@@ -69,8 +67,7 @@ std::vector<std::string> other_profiles(const Report& report) {
   }
   constexpr std::size_t kMostNamed = 3;
   if (others.size() > kMostNamed) {
-    std::size_t count = 0;
-    for (const auto& [profile, ranks] : others) count += ranks.size();
+    const std::size_t count = total_of(others, [](const auto& of_profile) { return of_profile.second.size(); });
     lines.push_back(
         fmt::format("SIMULATED by {} other profiles: {} other ranks; the results file names each rank's profile",
                     others.size(), count));
@@ -237,13 +234,8 @@ void add_maps(const FleetMaps& maps, const std::vector<const Test*>& tests, cons
 /// a table of all ranks.
 void add_tests(const Fleet& fleet, const FleetMaps& maps, const std::vector<const Summary*>& rows, bool every_rank,
                Document& document) {
-  std::vector<const Test*> tests;
-  std::vector<std::string> keys;
-  for (const Summary* s : rows) {
-    tests.push_back(s->test);
-    keys.push_back(s->test->key);
-  }
-  const CommonKey shared = common_key(keys);  // the first part is the name of the scenario
+  const std::vector<const Test*> tests = list_of(rows, &Summary::test);
+  const CommonKey shared = common_key(list_of(tests, &Test::key));  // the first part is the name of the scenario
   const std::vector<std::string> axes(shared.parts.begin() + 1, shared.parts.end());
   document.add(Heading{.text = shared.parts.front(), .common = axes, .marks = document.trust.words()}, true);
   document.add(table_of_tests(fleet, rows, shared));
@@ -258,11 +250,9 @@ void add_tests(const Fleet& fleet, const FleetMaps& maps, const std::vector<cons
 }
 
 void add_parts(const Fleet& fleet, const std::vector<Summary>& summaries, bool every_rank, Document& document) {
-  std::vector<Test> tests;
-  for (const Summary& s : summaries) tests.push_back(*s.test);
+  const std::vector<Test> tests = list_of(summaries, [](const Summary& s) { return *s.test; });
   const FleetMaps maps(fleet, tests);
-  std::vector<const Summary*> all;
-  for (const Summary& s : summaries) all.push_back(&s);
+  const std::vector<const Summary*> all = pointers_to(summaries);
   const auto scenario_of = [](const Summary* s) { return s->test->key.substr(0, s->test->key.find('/')); };
   for (const auto& [scenario, of_it] : by_name(all, scenario_of)) add_tests(fleet, maps, of_it, every_rank, document);
 }
@@ -270,12 +260,10 @@ void add_parts(const Fleet& fleet, const std::vector<Summary>& summaries, bool e
 // --- Sentences ------------------------------------------------------------------------------------------------------
 
 std::vector<std::string> flagged_lines(const Fleet& fleet) {
-  std::vector<std::string> lines;
-  for (const Flagged& f : fleet.flagged) {
+  return list_of(fleet.flagged, [](const Flagged& f) {
     const std::string who = f.text.find(f.name) == std::string::npos ? f.name + ": " : "";
-    lines.push_back(fmt::format("{}: {}{}", to_text(f.what), who, f.text));
-  }
-  return lines;
+    return fmt::format("{}: {}{}", to_text(f.what), who, f.text);
+  });
 }
 
 /// Returns a sentence if nothing is flagged. Its tone is good only if every test was judged and no suspicion is left.
@@ -328,9 +316,8 @@ std::vector<std::string> lines_of(const Report& report, Status status) {
 std::vector<std::string> missing_lines(const Fleet& fleet) {
   std::vector<std::string> lines;
   for (const int rank : fleet.missing) {
-    const bool is_flagged = std::ranges::any_of(fleet.flagged, [rank](const Flagged& f) {
-      return f.what == Flagged::What::rank && std::ranges::find(f.ranks, rank) != f.ranks.end();
-    });
+    const bool is_flagged = std::ranges::any_of(
+        fleet.flagged, [rank](const Flagged& f) { return f.what == Flagged::What::rank && has_item(f.ranks, rank); });
     if (!is_flagged) lines.push_back(rank_text(fleet, rank) + " is missing: it stopped answering");
   }
   return lines;

@@ -48,9 +48,7 @@ std::vector<std::string> values_of(std::span<const Result* const> results, const
     values.emplace_back(count == nullptr ? 0 : static_cast<double>(*count), text);
   }
   std::ranges::stable_sort(values, {}, &std::pair<double, std::string>::first);
-  std::vector<std::string> texts;
-  for (auto& [number, text] : values) texts.push_back(std::move(text));
-  return texts;
+  return list_of(values, [](auto& value) { return std::move(value.second); });
 }
 
 void sort_gpus(std::vector<std::string>& values) { std::ranges::stable_sort(values, {}, gpu_numbers); }
@@ -89,21 +87,13 @@ std::vector<std::string> other_axes(const ScenarioDescriptor& scenario, const He
 }
 
 Results with_value(std::span<const Result* const> results, const std::string& metric) {
-  Results found;
-  std::ranges::copy_if(results, std::back_inserter(found),
-                       [&](const Result* r) { return value_of(*r, metric).has_value(); });
-  return found;
+  return those_of(results, [&](const Result* r) { return value_of(*r, metric).has_value(); });
 }
 
 /// Returns the results with the largest value of that axis, and those without the axis.
 Results largest(std::span<const Result* const> results, const std::string& axis) {
-  std::uint64_t most = 0;
-  for (const Result* r : results) most = std::max(most, r->config.count_or(axis, 0));
-  Results found;
-  for (const Result* r : results) {
-    if (r->config.count_or(axis, most) == most) found.push_back(r);
-  }
-  return found;
+  const std::uint64_t most = most_of(results, [&](const Result* r) { return r->config.count_or(axis, 0); });
+  return those_of(results, [&](const Result* r) { return r->config.count_or(axis, most) == most; });
 }
 
 std::string in_words(std::string name) {
@@ -118,11 +108,7 @@ void scale(Matrix& matrix, const std::string& unit) {
     if (unit != "1") matrix.title += ", " + unit;
     return;
   }
-  std::vector<double> times;
-  for (const auto& cell : matrix.cells) {
-    if (cell) times.push_back(*cell);
-  }
-  const std::string suits = unit_for_all(times);
+  const std::string suits = unit_for_all(found_for(matrix.cells));
   matrix.title += ", " + suits;
   for (auto& cell : matrix.cells) {
     if (cell) *cell *= in_a_second(suits);
@@ -272,9 +258,7 @@ void add_maps(const Declared& declared, std::span<const Result* const> results, 
 std::vector<std::string> gpus_in(std::span<const Finding* const> findings) {
   std::vector<std::string> gpus;
   for (const Finding* f : findings) {
-    for (const char* side : {"a", "b"}) {
-      add_new(gpus, f->label(side));
-    }
+    for (const char* side : {"a", "b"}) add_new(gpus, f->label(side));
   }
   sort_gpus(gpus);
   for (std::string& gpu : gpus) gpu = gpu_text(gpu);

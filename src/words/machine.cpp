@@ -128,16 +128,15 @@ std::string bridges_text(const Environment& e) {
       std::vector<int> below;
       for (std::size_t place = 0; place < e.gpus.size(); ++place) {
         const auto& bridges = e.gpus[place].bridges;
-        if (std::ranges::find(bridges, bridge) != bridges.end()) below.push_back(e.number_of(place));
+        if (has_item(bridges, bridge)) below.push_back(e.number_of(place));
       }
       const bool told = std::ranges::find(groups, below, &decltype(groups)::value_type::first) != groups.end();
       if (below.size() > 1 && !told) groups.emplace_back(below, bridge);
     }
   }
   if (groups.empty()) return known ? "no shared bridge" : "";
-  std::vector<std::string> texts;
-  for (const auto& [below, bridge] : groups)
-    texts.push_back(fmt::format("{} share {}", fmt::join(below, ", "), bridge));
+  const auto texts =
+      list_of(groups, [](const auto& g) { return fmt::format("{} share {}", fmt::join(g.first, ", "), g.second); });
   return fmt::format("{}", fmt::join(texts, "; "));
 }
 
@@ -190,10 +189,9 @@ std::string gpu_selection_text(const Environment& e) {
 /// Returns for example "NVIDIA H200"; several GPUs as "2 x NVIDIA H200", two kinds joined by "and".
 std::string gpus_in_words(const Environment& e) {
   if (e.gpus.empty()) return e.gpu.name + (e.gpu.index.value_or(0) == 0 ? "" : fmt::format(" (GPU {})", *e.gpu.index));
-  std::vector<std::string> words;
-  for (const auto& [name, gpus] : by_name(e.gpus, &Environment::Gpu::name)) {
-    words.push_back(fmt::format("{} x {}", gpus.size(), name));
-  }
+  const auto words = list_of(by_name(e.gpus, &Environment::Gpu::name), [](const auto& model) {
+    return fmt::format("{} x {}", model.second.size(), model.first);
+  });
   return fmt::format("{}{}", fmt::join(words, " and "), gpu_selection_text(e));
 }
 

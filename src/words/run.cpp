@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <iterator>
 #include <set>
 
 #include "core/lists.hpp"
@@ -98,11 +97,7 @@ void add_maps(const HeatMaps& maps, Document& document) {
 }
 
 std::vector<const Result*> results_of(const Report& report, const ScenarioDescriptor& scenario) {
-  std::vector<const Result*> results;
-  for (const Result& r : report.results) {
-    if (r.config.scenario() == scenario.name) results.push_back(&r);
-  }
-  return results;
+  return those_of(pointers_to(report.results), [&](const Result* r) { return r->config.scenario() == scenario.name; });
 }
 
 /// Adds the number of failed cases, and the answer of each scenario.

@@ -10,6 +10,7 @@
 #include <set>
 #include <utility>
 
+#include "core/lists.hpp"
 #include "core/units.hpp"
 #include "measure/statistics.hpp"
 #include "soak/tally.hpp"
@@ -51,8 +52,7 @@ std::string end_in_words(const SoakInterval& last) {
 std::string beginning_of(const SoakHeader& header, const SoakTotals& totals, std::span<const RateSample> rates) {
   SoakSettings settings = header.settings;
   if (totals.seconds > 0) settings.seconds = totals.seconds;
-  double seconds = 0;
-  for (const SoakLoadTotals& t : totals.loads) seconds = std::max(seconds, t.baseline_until.value_or(0));
+  double seconds = most_of(totals.loads, [](const SoakLoadTotals& t) { return t.baseline_until.value_or(0); });
   if (seconds <= 0) {
     seconds = soak::Tally::first_minutes(settings);
     const auto is_over = [seconds](const RateSample& then) { return then.elapsed >= seconds; };
@@ -121,9 +121,7 @@ std::string drop_text(const SoakDrop& d) {
 /// versions counts only the time in which the load ran.
 double seconds_of_drops(const SoakTotals& totals) {
   if (totals.drops.size() < totals.drop_count) return totals.drop_seconds;
-  double seconds = 0;
-  for (const SoakDrop& d : totals.drops) seconds += d.to - d.from;
-  return seconds;
+  return total_of(totals.drops, [](const SoakDrop& d) { return d.to - d.from; });
 }
 
 void add_drops(const SoakHeader& header, const SoakTotals& totals, const std::string& beginning, List& list) {
@@ -230,14 +228,12 @@ Chart chart_of(SoakLoad load, std::span<const RateSample> rates, const SoakTotal
 
 void add_charts(std::span<const RateSample> rates, const SoakTotals& totals, Document& document) {
   constexpr std::size_t kFewest = 3;  // minimum intervals for a chart; a table is enough for fewer
-  std::set<SoakLoad> loads;
-  std::set<double> intervals;
-  for (const RateSample& then : rates) loads.insert(then.rate.load), intervals.insert(then.elapsed);
-  if (intervals.size() < kFewest) return;
+  if (set_of(rates, &RateSample::elapsed).size() < kFewest) return;
   document.add(
       Sentence{.text = "rates over time: median of each interval, with the range from the slowest to the fastest pass",
                .tone = Tone::dim},
       true, Shown::pages);
+  const std::set<SoakLoad> loads = set_of(rates, [](const RateSample& then) { return then.rate.load; });
   for (const SoakLoad load : loads) document.add(chart_of(load, rates, totals));
 }
 

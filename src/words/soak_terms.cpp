@@ -6,6 +6,8 @@
 #include <cmath>
 #include <utility>
 
+#include "core/lists.hpp"
+
 namespace xferbench {
 
 std::string clock_text(double seconds) {
@@ -22,9 +24,7 @@ std::string duration_text(double seconds) {
 }
 
 std::uint64_t wrong_bytes_of(const SoakTotals& totals, int gpu) {
-  std::uint64_t bytes = 0;
-  for (const SoakLoadTotals& load : totals.loads) bytes += load.gpu == gpu ? load.wrong : 0;
-  return bytes;
+  return total_of(totals.loads, [gpu](const SoakLoadTotals& load) { return load.gpu == gpu ? load.wrong : 0; });
 }
 
 }  // namespace xferbench

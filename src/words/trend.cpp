@@ -10,6 +10,7 @@
 #include <set>
 #include <utility>
 
+#include "core/lists.hpp"
 #include "core/units.hpp"
 #include "measure/statistics.hpp"
 #include "words/compare_text.hpp"
@@ -84,8 +85,7 @@ Sentence answer(const Trend& trend, const std::vector<ReportedChange>& changes) 
             .tone = Tone::bold,
             .strong = true};
   }
-  std::set<const Trend::Series*> cases;
-  for (const ReportedChange& reported : changes) cases.insert(reported.series);
+  const auto cases = set_of(changes, &ReportedChange::series);
   const ReportedChange& first = changes.front();
   return {.text = fmt::format("{} of {} changed: {} is {} since {} ({}; {}){}", cases.size(),
                               counted(trend.series.size(), "case"), first.name, first.text(),
@@ -187,9 +187,7 @@ std::vector<std::pair<double, std::string>> ticks_of(const Trend& trend) {
 }
 
 double median_of(std::span<const Trend::Point> points) {
-  std::vector<double> values;
-  for (const Trend::Point& point : points) values.push_back(point.value);
-  return statistics::median(values);
+  return statistics::median(list_of(points, &Trend::Point::value));
 }
 
 /// Adds a line for each period between changes, at the median of its runs.
@@ -279,8 +277,7 @@ void add_series(const Trend& trend, const std::vector<std::string>& names, Docum
 }  // namespace
 
 Document document_of(const Trend& trend) {
-  std::vector<std::string> keys;
-  for (const Trend::Series& series : trend.series) keys.push_back(series.key);
+  const std::vector<std::string> keys = list_of(trend.series, &Trend::Series::key);
   const std::vector<std::string> names = short_names(keys);
   const std::vector<ReportedChange> changes = all_changes(trend, names);
   Document document(fmt::format("xferbench: trend of {}", counted(trend.runs.size(), "run")),

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "core/error.hpp"
+#include "core/lists.hpp"
 #include "core/standard_error.hpp"
 #include "core/units.hpp"
 #include "results/json.hpp"
@@ -90,9 +91,7 @@ std::vector<FleetRun::Ranks> FleetRun::groups(const Step& step, const Ranks& ran
     const int node = session_.nodes.at(static_cast<std::size_t>(rank));
     by_group[pace == RankConcurrency::node ? node : rank].push_back(rank);
   }
-  std::vector<Ranks> all;
-  for (auto& [group, members] : by_group) all.push_back(std::move(members));
-  return all;
+  return list_of(by_group, [](auto& group) { return std::move(group.second); });
 }
 
 RunContext FleetRun::context() {
@@ -112,8 +111,7 @@ void FleetRun::measure_all(std::vector<Step>& steps, unsigned round, std::size_t
   const RunContext bench = context();
   const RunObserver observer{};
   // A case that is measured at several concurrencies (which ranks measure at once) has one entry for each of them.
-  std::vector<PlannedCase> cases;
-  for (const Step& step : steps) cases.push_back(command_.cases[step.number]);
+  const auto cases = list_of(steps, [&](const Step& step) { return command_.cases[step.number]; });
   InterleavedRuns runs(cases, bench, observer, turns);
   for (std::size_t turn = 0; turn < turns; ++turn) {
     for (std::size_t i = 0; i < steps.size(); ++i) {

@@ -12,10 +12,10 @@
 #include <map>
 #include <set>
 #include <sstream>
-#include <string_view>
 
 #include "core/enum_text.hpp"
 #include "core/error.hpp"
+#include "core/lists.hpp"
 #include "fleet/rank_places.hpp"
 #include "results/json.hpp"
 #include "results/json_codec.hpp"
@@ -52,8 +52,7 @@ std::string fingerprint(const std::vector<PlannedCase>& cases) {
 
 SharedSettings shared_settings_of(const cli::RunCommand& command) {
   const cli::Measuring& measuring = command.measuring;
-  std::vector<std::string_view> paces;
-  for (const RankConcurrency pace : command.fleet.pace) paces.push_back(to_text(pace));
+  const auto paces = list_of(command.fleet.pace, [](RankConcurrency pace) { return to_text(pace); });
   return {{"the machines", measuring.device.simulate ? "simulated" : "real"},
           {"--concurrency", fmt::format("{}", fmt::join(paces, ","))},
           {"--passes", fmt::format("{}", command.turns.value_or(1))},
@@ -129,10 +128,9 @@ Alike alike(const RankHandshakes& ranks, const Fact& fact) {
 /// Returns for example "ranks differ in their driver: 580.1 on ranks 0 to 6, 570.2 on rank 7"; empty if all agree.
 std::string difference(const char* what, const Alike& facts) {
   if (facts.size() < 2) return {};
-  std::vector<std::string> parts;
-  for (const auto& [text, ranks] : facts) {
-    parts.push_back(fmt::format("{} on {}", text.empty() ? "unknown" : text, fleet::ranks_text(ranks)));
-  }
+  const auto parts = list_of(facts, [](const auto& fact) {
+    return fmt::format("{} on {}", fact.first.empty() ? "unknown" : fact.first, fleet::ranks_text(fact.second));
+  });
   return fmt::format("ranks differ in their {}: {}", what, fmt::join(parts, ", "));
 }
 
@@ -155,9 +153,8 @@ std::string miscounted(const RankHandshakes& all) {
   for (const RankHandshake& one : all) nodes[one.node_root].push_back(one.place.rank);
   std::vector<int> odd;
   for (const auto& [root, ranks] : nodes) {
-    std::vector<std::optional<int>> numbers;
-    for (const int rank : ranks) numbers.push_back(all.at(static_cast<std::size_t>(rank)).launched_as);
-    if (!counts_a_node(std::move(numbers))) odd.insert(odd.end(), ranks.begin(), ranks.end());
+    const auto number = [&](int rank) { return all.at(static_cast<std::size_t>(rank)).launched_as; };
+    if (!counts_a_node(list_of(ranks, number))) odd.insert(odd.end(), ranks.begin(), ranks.end());
   }
   if (odd.empty()) return {};
   std::ranges::sort(odd);
@@ -198,8 +195,7 @@ std::string shared_gpu(const RankHandshakes& all) {
 
 /// Returns for example "rank 3 on host a" or "ranks 0 to 7 on 2 hosts".
 std::string location_text(const RankHandshakes& all, const std::vector<int>& ranks) {
-  std::set<std::string> hosts;
-  for (const int rank : ranks) hosts.insert(all.at(static_cast<std::size_t>(rank)).place.host);
+  const auto hosts = set_of(ranks, [&](int rank) { return all.at(static_cast<std::size_t>(rank)).place.host; });
   return hosts.size() == 1 ? fmt::format("{} on host {}", fleet::ranks_text(ranks), *hosts.begin())
                            : fmt::format("{} on {} hosts", fleet::ranks_text(ranks), hosts.size());
 }

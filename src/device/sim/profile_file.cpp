@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "core/error.hpp"
+#include "core/lists.hpp"
 #include "core/spelling.hpp"
 #include "device/sim/profile_fields.hpp"
 #include "results/calibration.hpp"
@@ -64,9 +65,7 @@ constexpr Codec kShortWord = within(kText, "a text of 1 to 100 characters", 1, k
 constexpr Codec kSourceText = within(kText, "a text of 1 to 500 characters", 1, kLongestSource);
 
 std::vector<std::string_view> names_of_profiles() {
-  std::vector<std::string_view> names;
-  for (const Profile& p : profiles()) names.push_back(p.name);
-  return names;
+  return list_of(profiles(), [](const Profile& p) { return std::string_view(p.name); });
 }
 
 constexpr Codec kBase{.expected = "the name of a built-in profile",
@@ -129,12 +128,10 @@ constexpr const Codec& kFactors = kEntriesOf<Named, &Named::name, kFactor>;
 
 void require_part(Reader& in, std::string_view name) {
   const auto known = texts_of(Part{});
-  if (std::ranges::find(known, name) == known.end()) in.refuse_unknown("unknown part", name, known);
+  if (!has_item(known, name)) in.refuse_unknown("unknown part", name, known);
 }
 std::vector<Known> known_parts() {
-  std::vector<Known> known;
-  for (const std::string_view part : texts_of(Part{})) known.push_back({part, kFactor});
-  return known;
+  return list_of(texts_of(Part{}), [](std::string_view part) { return Known{part, kFactor}; });
 }
 constexpr Codec kScale = kOfKnownNames<kFactors, require_part, known_parts>;
 
@@ -156,8 +153,7 @@ constexpr const Codec& kFieldNumbers = kEntriesOf<Named, &Named::name, kFieldNum
 /// Reports an unknown field. The message suggests similar names, because there are too many fields to list.
 void require_field(Reader& in, std::string_view name) {
   if (find_profile_field(name) != nullptr) return;
-  std::vector<std::string> known;
-  for (const ProfileField& field : profile_fields()) known.emplace_back(field.name);
+  const auto known = list_of(profile_fields(), [](const ProfileField& f) { return std::string(f.name); });
   in.fail(fmt::format("unknown field {}{}; docs/profile-schema.json lists all fields", in_quotes(name),
                       suggestion(name.substr(0, kLongestProfileWord), known)));
 }
@@ -188,9 +184,7 @@ constexpr Codec kSource = named("source", strict(record(kSourceFields, {}, check
 constexpr const Codec& kAnySources = kEntriesOf<Source, &Source::name, kSource>;
 
 std::vector<Known> known_sources() {
-  std::vector<Known> known;
-  for (const ProfileField& field : profile_fields()) known.push_back({field.name, kSource});
-  return known;
+  return list_of(profile_fields(), [](const ProfileField& field) { return Known{field.name, kSource}; });
 }
 constexpr Codec kSources = kOfKnownNames<kAnySources, require_field, known_sources>;
 
@@ -346,8 +340,7 @@ std::vector<Environment::ProfileChange> changes_of(const Written& file) {
   std::vector<Environment::ProfileChange> changes;
   collect(kFile, &file, "", changes);
   std::erase_if(changes, [&](const auto& change) {
-    return std::ranges::find(kOthers, change.name) != kOthers.end() || change.name.starts_with("sources.") ||
-           (change.name == "seed" && !varies);
+    return has_item(kOthers, change.name) || change.name.starts_with("sources.") || (change.name == "seed" && !varies);
   });
   std::ranges::sort(changes, {}, &Environment::ProfileChange::name);
   return changes;

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "core/error.hpp"
+#include "core/lists.hpp"
 #include "core/units.hpp"
 #include "device/host.hpp"
 #include "device/intercepted.hpp"
@@ -354,9 +355,7 @@ bool is_built_in_profile(std::string_view name) {
 }
 
 std::vector<std::pair<std::string, std::string>> simulated_profiles() {
-  std::vector<std::pair<std::string, std::string>> list;
-  for (const sim::Profile& p : sim::profiles()) list.emplace_back(p.name, p.description);
-  return list;
+  return list_of(sim::profiles(), [](const sim::Profile& p) { return std::pair(p.name, p.description); });
 }
 
 }  // namespace xferbench

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <string_view>
 
+#include "core/lists.hpp"
 #include "core/printable.hpp"
 #include "report/check/check_report.hpp"
 #include "results/utc.hpp"
@@ -70,8 +71,7 @@ TestCase case_of(const check::Row& row) {
 }
 
 std::vector<TestCase> cases_of(const check::Checked& checked) {
-  std::vector<TestCase> cases;
-  for (const check::Row& row : checked.rows) cases.push_back(case_of(row));
+  std::vector<TestCase> cases = list_of(checked.rows, case_of);
   if (!checked.complete) {
     cases.push_back(
         {.name = "the run is complete", .element = "error", .type = "incomplete", .message = incomplete(checked)});
@@ -80,9 +80,7 @@ std::vector<TestCase> cases_of(const check::Checked& checked) {
     cases.push_back(
         {.name = "something was checked", .element = "error", .type = "unchecked", .message = summary(checked)});
   }
-  std::vector<std::string> names;
-  for (const TestCase& one : cases) names.push_back(one.name);
-  names = made_distinct(std::move(names));
+  const std::vector<std::string> names = made_distinct(list_of(cases, &TestCase::name));
   for (std::size_t i = 0; i < cases.size(); ++i) cases[i].name = names[i];
   return cases;
 }
@@ -128,9 +126,8 @@ std::string suite_text(const check::Checked& checked, const std::string& name, s
 
 std::string to_check_junit(AllChecked all) {
   std::string text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n";
-  std::vector<std::string> names;
-  for (const check::Checked& checked : all) names.push_back(class_part(checked.results));
-  names = made_distinct(std::move(names));
+  const std::vector<std::string> names =
+      made_distinct(list_of(all, [](const check::Checked& checked) { return class_part(checked.results); }));
   for (std::size_t i = 0; i < all.size(); ++i) text += suite_text(all[i], names[i], i);
   return text + "</testsuites>\n";
 }

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/lists.hpp"
 #include "core/printable.hpp"
 #include "report/check/check_report.hpp"
 #include "report/openmetrics/openmetrics.hpp"
@@ -22,9 +23,8 @@ Family results_info() {
 }
 
 void add_margins(Family& margins, const Checked& checked) {
-  std::vector<std::string> names;
-  for (const check::Row& row : checked.rows) names.push_back(printable(row.name));
-  names = made_distinct(std::move(names));
+  const std::vector<std::string> names =
+      made_distinct(list_of(checked.rows, [](const check::Row& row) { return printable(row.name); }));
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (!checked.rows[i].margin) continue;
     margins.samples.push_back(

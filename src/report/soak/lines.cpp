@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "core/lists.hpp"
 #include "core/units.hpp"
 #include "report/soak/soak_report.hpp"
 #include "words/soak_terms.hpp"
@@ -36,9 +37,8 @@ std::string rate_of(const SoakGpu& gpu, SoakLoad load) {
 
 /// Returns the largest spread among the GPU's loads. Spread: highest minus lowest rate, divided by the median rate.
 std::string spread_of(const SoakGpu& gpu) {
-  double most = 0;
-  for (const SoakRate& r : gpu.rates) most = std::max(most, r.median > 0 ? (r.highest - r.lowest) / r.median : 0);
-  return gpu.rates.empty() ? "-" : format_percent(most);
+  const auto spread = [](const SoakRate& r) { return r.median > 0 ? (r.highest - r.lowest) / r.median : 0; };
+  return gpu.rates.empty() ? "-" : format_percent(most_of(gpu.rates, spread));
 }
 
 /// Returns the throttle reasons except the harmless ones: "idle", and "application-clocks", which a user has set.
@@ -80,8 +80,7 @@ std::string line_of(const SoakHeader& header, const SoakInterval& interval, cons
 }  // namespace
 
 std::string soak_plan(const SoakSettings& settings) {
-  std::vector<std::string_view> loads;
-  for (const SoakLoad load : settings.loads) loads.push_back(to_text(load));
+  const std::vector<std::string_view> loads = list_of(settings.loads, [](SoakLoad load) { return to_text(load); });
   return fmt::format(
       "for {}, one line every {}, copies of {}: {}", duration_text(settings.seconds), duration_text(settings.interval),
       format_size_readable(settings.size),

@@ -57,10 +57,7 @@ Trace of_host(const Trace& trace) {
 
 /// Returns the activities of a row, sorted by begin and distributed to lanes without overlap.
 std::vector<std::vector<const Activity*>> lanes_of(const Trace& trace, Row row) {
-  std::vector<const Activity*> all;
-  for (const Activity& a : trace.activities) {
-    if (a.row == row) all.push_back(&a);
-  }
+  auto all = those_of(pointers_to(trace.activities), [row](const Activity* a) { return a->row == row; });
   std::ranges::stable_sort(all, {}, [](const Activity* a) { return nanoseconds(a->begin); });
   std::vector<std::vector<const Activity*>> lanes;
   Lanes free;
@@ -183,8 +180,7 @@ std::string without_trailing_spaces(std::string text) {
 
 std::string row_line(const Trace& trace, Row row, const Scale& scale, Glyphs glyphs) {
   const std::vector<Cell> cells = cells_of(trace, row, scale);
-  std::vector<std::string> drawn;
-  for (const Cell& cell : cells) drawn.push_back(glyph(cell, glyphs));
+  std::vector<std::string> drawn = list_of(cells, [&](const Cell& cell) { return glyph(cell, glyphs); });
   if (row != Row::host) write_numbers(cells, drawn);
   std::string line = fmt::format("  {:<{}}", to_text(row), kLabel - 2);
   for (const std::string& text : drawn) line += text;
@@ -259,7 +255,7 @@ std::string summary_lines(const Trace& trace, const std::vector<std::string>& gp
 std::string row_lines(const Trace& trace, const Scale& scale, Glyphs glyphs, bool usual_rows) {
   std::string text;
   for (const Row row : kRows) {
-    const bool usual = usual_rows && std::ranges::find(kUsualRows, row) != kUsualRows.end();
+    const bool usual = usual_rows && has_item(kUsualRows, row);
     if (usual || has(trace, row)) text += row_line(trace, row, scale, glyphs);
   }
   return text;
