@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/lists.hpp"
 #include "core/units.hpp"
 #include "device/pages.hpp"
 #include "measure/pattern.hpp"
@@ -258,8 +259,7 @@ class Alloc final : public ScenarioOf<alloc_case> {
   [[nodiscard]] std::vector<Finding> conclude(std::span<const Result* const> results) const override {
     std::vector<Finding> findings;
     for (const Kind& kind : kKinds) {
-      std::vector<const Result*> of_kind;
-      std::ranges::copy_if(results, std::back_inserter(of_kind), [&](const Result* r) {
+      const std::vector<const Result*> of_kind = those_of(results, [&](const Result* r) {
         return &alloc_case(r->config).kind == &kind && r->metric("ready") != nullptr;
       });
       if (of_kind.empty() || !needs_break_even(kind)) continue;

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/lists.hpp"
 #include "core/units.hpp"
 #include "kernels/delay.hpp"
 #include "run/finding_text.hpp"
@@ -263,9 +264,8 @@ Limits limits_of(const Way& way) {
 /// Returns a text that lists the sizes with unclear results, for example "; at 64 KiB that is not clear".
 std::string unclear_text(const Way& way) {
   if (way.unclear.empty()) return {};
-  std::vector<std::string> sizes;
-  for (const std::uint64_t size : way.unclear) sizes.push_back(format_size(size));
-  return fmt::format("; unclear at {}", listed(sizes));
+  return fmt::format("; unclear at {}",
+                     listed(list_of(way.unclear, [](std::uint64_t size) { return format_size(size); })));
 }
 
 /// Returns for example "returns early up to 64 KiB and blocks the host from 128 KiB on".
@@ -320,13 +320,7 @@ std::string calls_text(std::span<const Way* const> ways) {
 /// at most four ways, or if no two ways behave alike.
 std::vector<Finding> summary_finding(const std::vector<Way>& ways) {
   constexpr std::size_t kFew = 4;
-  std::vector<std::pair<std::string, std::vector<const Way*>>> alike;
-  for (const Way& way : ways) {
-    const std::string what = behaviour(way);
-    auto place = std::ranges::find(alike, what, &std::pair<std::string, std::vector<const Way*>>::first);
-    if (place == alike.end()) place = alike.insert(alike.end(), {what, {}});
-    place->second.push_back(&way);
-  }
+  const auto alike = by_name(pointers_to(ways), [](const Way* way) { return behaviour(*way); });
   if (ways.size() <= kFew || alike.size() == ways.size()) return {};
   std::vector<Finding> findings;
   for (const auto& [what, those] : alike) {

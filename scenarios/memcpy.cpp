@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/interrupt.hpp"
+#include "core/lists.hpp"
 #include "core/units.hpp"
 #include "device/cpu_cache.hpp"
 #include "measure/statistics.hpp"
@@ -186,9 +187,8 @@ class Copies {
 
 /// Returns a measurement of the time at which the stream with index `stream` finished, one sample per pass.
 Measurement stream_measurement(const Series& series, std::string name, std::size_t stream) {
-  std::vector<double> samples;
-  for (const auto& times : series.stream_times) samples.push_back(times[stream]);
-  return series_of_same_passes(series, std::move(name), std::move(samples));
+  return series_of_same_passes(series, std::move(name),
+                               list_of(series.stream_times, [stream](const auto& times) { return times[stream]; }));
 }
 
 /// Maximum of --back-to-back. A closed gate can hold back this many copies in both directions, so no sample has fewer
@@ -384,9 +384,7 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
   /// Returns the axes that distinguish results with memory pinned in place. They become labels of findings.
   static std::vector<std::string> axes_of_registered(std::span<const Result* const> results) {
     std::vector<std::string> axes{"dir", "host", "size"};
-    for (const std::string& axis : varying_axes(with_metric(results, "pinning"))) {
-      if (std::ranges::find(axes, axis) == axes.end()) axes.push_back(axis);
-    }
+    for (const std::string& axis : varying_axes(with_metric(results, "pinning"))) add_new(axes, axis);
     return axes;
   }
 
@@ -493,7 +491,7 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
 
   static void report_concurrent(std::size_t size, std::span<const Series> series, Result& result) {
     for (const Series& s : series) {
-      if (std::ranges::find(kConcurrent, s.elapsed.name) == kConcurrent.end() || s.stream_times.empty()) continue;
+      if (!has_item(kConcurrent, s.elapsed.name) || s.stream_times.empty()) continue;
       Measurement m = stream_measurement(s, s.elapsed.name, 0);
       if (m.samples.empty()) continue;
       m.auxiliary = true;
@@ -530,7 +528,7 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
   }
 
   static LinkPayload payload_of(const MemcpyCase& c) {
-    const auto goes = [&c](Direction d) { return std::ranges::find(c.directions, d) != c.directions.end(); };
+    const auto goes = [&c](Direction d) { return has_item(c.directions, d); };
     return {.to_gpu = goes(Direction::h2d) ? c.transfer.bytes : 0,
             .to_host = goes(Direction::d2h) ? c.transfer.bytes : 0};
   }

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <utility>
 
+#include "core/lists.hpp"
 #include "measure/statistics.hpp"
 
 namespace xferbench {
@@ -29,9 +30,7 @@ std::vector<Found> cases_of(std::span<const NamedReport> runs, std::string_view 
 
 std::string files_of(std::span<const Found> found) {
   std::vector<std::string_view> names;
-  for (const Found& f : found) {
-    if (std::ranges::find(names, f.run->name) == names.end()) names.emplace_back(f.run->name);
-  }
+  for (const Found& f : found) add_new(names, f.run->name);
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
@@ -90,9 +89,6 @@ double Figures::known(std::string_view field) const {
   return figure == nullptr ? base_(field) : figure->value;
 }
 
-const Figure* Figures::find(std::string_view field) const {
-  const auto found = std::ranges::find(into_.figures, field, &Figure::field);
-  return found == into_.figures.end() ? nullptr : &*found;
-}
+const Figure* Figures::find(std::string_view field) const { return found_in(into_.figures, field, &Figure::field); }
 
 }  // namespace xferbench

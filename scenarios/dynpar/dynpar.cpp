@@ -6,12 +6,12 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
 #include <set>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "core/lists.hpp"
 #include "core/units.hpp"
 #include "model/transfer.hpp"
 #include "run/finding_text.hpp"
@@ -108,11 +108,8 @@ void run_sort(const DynparCase& c, const RunContext& bench, Result& result) {
 // --- Findings --------------------------------------------------------------------------------------------------------
 
 std::vector<const Result*> of_task(std::span<const Result* const> results, bool sort) {
-  std::vector<const Result*> chosen;
-  std::ranges::copy_if(results, std::back_inserter(chosen), [sort](const Result* r) {
-    return dynpar_case(r->config).sort == sort && r->median(kMakespan) > 0;
-  });
-  return chosen;
+  return those_of(results,
+                  [sort](const Result* r) { return dynpar_case(r->config).sort == sort && r->median(kMakespan) > 0; });
 }
 
 ChildrenSpec children_of(const Result& r) { return dynpar_case(r.config).children; }

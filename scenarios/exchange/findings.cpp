@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "core/lists.hpp"
 #include "core/units.hpp"
 #include "measure/statistics.hpp"
 #include "run/findings.hpp"
@@ -78,11 +79,7 @@ std::string most_frequent_limit(const Measured& alike) {
 }
 
 std::vector<double> values_of(const Measured& alike, std::string_view metric) {
-  std::vector<double> values;
-  for (const Result* r : alike) {
-    if (const Metric* m = r->metric(metric)) values.push_back(m->value);
-  }
-  return values;
+  return list_of(found_for(alike, [&](const Result* r) { return r->metric(metric); }), &Metric::value);
 }
 
 Finding reached(const Measured& alike) {
@@ -128,9 +125,8 @@ std::vector<Finding> exchange_findings(std::span<const Result* const> results) {
   std::vector<Finding> findings;
   if (measured.empty()) return findings;
   add_fits(measured, findings);
-  Measured of_largest;
-  std::ranges::copy_if(measured, std::back_inserter(of_largest),
-                       [&](const Result* r) { return exchange_case(r->config).bytes == largest; });
+  const Measured of_largest =
+      those_of(measured, [&](const Result* r) { return exchange_case(r->config).bytes == largest; });
   for (const Measured& alike : grouped(of_largest, [](const Result& r) { return way_of(r, true); })) {
     findings.push_back(reached(alike));
   }

@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "core/lists.hpp"
 #include "core/units.hpp"
 #include "model/relation.hpp"
 #include "results/metric_names.hpp"
@@ -181,9 +181,8 @@ void conclude_launch(std::span<const Result* const> results, std::vector<Finding
 
 /// Adds the cost per kernel: the slope between the smallest and the largest graph, without the fixed cost of a launch.
 void conclude_graphs(std::span<const Result* const> results, std::vector<Finding>& findings) {
-  std::vector<const Result*> graphs;
-  std::ranges::copy_if(results, std::back_inserter(graphs),
-                       [](const Result* r) { return latency_case(r->config).op == LatencyOp::graph; });
+  const std::vector<const Result*> graphs =
+      those_of(results, [](const Result* r) { return latency_case(r->config).op == LatencyOp::graph; });
   if (graphs.empty()) return;
   const auto nodes = [](const Result* r) { return latency_case(r->config).nodes; };
   const auto [least, most] = std::ranges::minmax_element(graphs, {}, nodes);

@@ -6,6 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "core/lists.hpp"
+#include "scenarios/multipath/payload.hpp"
+
 namespace xferbench {
 
 namespace {
@@ -106,9 +109,8 @@ double gpu_time(const Series& series, const Device& device) {
 /// Returns how much longer the whole region takes than its longest part on a single GPU. That is the cost of starting
 /// the GPUs together and of notifying the first GPU of the end.
 double far_end_of(const Series& series, const MultipathPayload& payload) {
-  double longest = gpu_time(series, payload.target());
-  for (const Device* helper : payload.helpers()) longest = std::max(longest, gpu_time(series, *helper));
-  return std::max(0.0, series.elapsed.median - longest);
+  const double helpers = most_of(payload.helpers(), [&](const Device* helper) { return gpu_time(series, *helper); });
+  return std::max(0.0, series.elapsed.median - std::max(gpu_time(series, payload.target()), helpers));
 }
 
 /// Seconds that a helper's part of the payload takes on its own link and on its link to the target GPU, while all other
@@ -141,13 +143,10 @@ double small_transfer_time(const RunContext& bench, MultipathPayload& payload) {
 /// Returns the time of the copy between each helper and the target while all of them share the target's links.
 std::vector<double> peer_times(const RunContext& bench, std::span<const std::unique_ptr<Leg>> legs,
                                const MultipathPayload& payload) {
-  std::vector<Region> regions;
-  for (const auto& leg : legs) regions.push_back(leg->in_pieces(Leg::Link::peer, 1));
+  std::vector<Region> regions = list_of(legs, [](const auto& leg) { return leg->in_pieces(Leg::Link::peer, 1); });
   if (legs.size() == 1) return {median_of(bench, regions.front())};
   const Series all = sample_few(bench, {at_once("legs", std::move(regions))}, kSamples).front();
-  std::vector<double> times;
-  for (const Device* helper : payload.helpers()) times.push_back(gpu_time(all, *helper));
-  return times;
+  return list_of(payload.helpers(), [&](const Device* helper) { return gpu_time(all, *helper); });
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include "core/units.hpp"
 #include "model/relay.hpp"
 #include "run/scenario.hpp"
-#include "scenarios/multipath/payload.hpp"
+#include "scenarios/multipath/case.hpp"
 
 namespace xferbench {
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/lists.hpp"
 #include "scenarios/multipath/costs.hpp"
 #include "scenarios/multipath/payload.hpp"
 
@@ -18,9 +19,7 @@ class MultipathSpace final : public Tunable {
   MultipathSpace(std::span<const Case> cases, const RunContext& bench) : bench_(bench) {
     MultipathCase widest = multipath_case(cases.front());
     for (const Case& c : cases) {
-      for (const int helper : multipath_case(c).via) {
-        if (std::ranges::find(helpers_, helper) == helpers_.end()) helpers_.push_back(helper);
-      }
+      for (const int helper : multipath_case(c).via) add_new(helpers_, helper);
     }
     for (const Case& c : cases) learn(multipath_case(c));
     widest.via = helpers_;
@@ -82,10 +81,8 @@ class MultipathSpace final : public Tunable {
   /// Whether a gate can hold back all operations of a case. All candidates must use the same clock to be comparable.
   [[nodiscard]] bool is_gated(const MultipathCase& c) const {
     const Cut chosen = cut_of(c);
-    std::size_t chunks = 0;
-    for (const std::uint64_t part : chosen.split.through) {
-      chunks = std::max(chunks, model::relay_chunks(chosen.shape, part).size());
-    }
+    const std::size_t chunks = most_of(
+        chosen.split.through, [&](std::uint64_t part) { return model::relay_chunks(chosen.shape, part).size(); });
     return RegionTimer::fits_gate(Relay::operations(chunks), 1 + 2 * c.via.size());
   }
 

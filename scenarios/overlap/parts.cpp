@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/lists.hpp"
 #include "model/partition.hpp"
 
 namespace xferbench {
@@ -31,22 +32,16 @@ PartsOnGpus::PartsOnGpus(const OverlapCase& c, const RunContext& bench, Device* 
 }
 
 std::vector<OnGpu> PartsOnGpus::works() const {
-  std::vector<OnGpu> all;
-  for (const auto& part : parts_) all.push_back({part->device, part->own.work.get()});
-  return all;
+  return list_of(parts_, [](const auto& part) { return OnGpu{part->device, part->own.work.get()}; });
 }
 
 std::vector<Region> PartsOnGpus::stages() const {
-  std::vector<std::vector<Region>> of_gpus;
-  for (const auto& part : parts_) of_gpus.push_back(part->stages.all());
-  return concurrent_on_all_gpus(std::move(of_gpus));
+  return concurrent_on_all_gpus(list_of(parts_, [](const auto& part) { return part->stages.all(); }));
 }
 
 Region PartsOnGpus::pipelines() const {
-  std::vector<Region> regions;
-  for (const auto& part : parts_) {
-    regions.push_back(checked_region_of(*part->own.pipeline, *part->own.work, "pipeline"));
-  }
+  std::vector<Region> regions = list_of(
+      parts_, [](const auto& part) { return checked_region_of(*part->own.pipeline, *part->own.work, "pipeline"); });
   return at_once("pipeline", std::move(regions));
 }
 

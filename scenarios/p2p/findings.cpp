@@ -6,14 +6,13 @@
 #include <algorithm>
 #include <array>
 #include <initializer_list>
-#include <iterator>
 #include <map>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/lists.hpp"
 #include "core/units.hpp"
 #include "measure/statistics.hpp"
 #include "model/group_outliers.hpp"
@@ -49,19 +48,13 @@ using All = std::vector<Of>;
 
 /// Returns a key of the case that leaves out the axes `axes`: cases with equal keys differ in these axes only.
 std::string beside(const Case& c, std::initializer_list<std::string_view> axes) {
-  return key_of(c, [&](std::string_view axis) { return std::ranges::find(axes, axis) == axes.end(); });
+  return key_of(c, [&](std::string_view axis) { return !has_item(axes, axis); });
 }
 
 /// Returns groups of elements with equal keys, in the order of their first elements.
 template <class Key>
 std::vector<All> grouped_by(const All& all, const Key& key_of) {
-  Results results;
-  for (const Of& of : all) results.push_back(of.result);
-  std::vector<All> groups;
-  for (const Results& group : grouped(results, [&](const Result& r) { return key_of(Of(&r)); })) {
-    groups.emplace_back(group.begin(), group.end());
-  }
-  return groups;
+  return list_of(by_name(all, key_of), [](auto& group) { return std::move(group.second); });
 }
 
 /// Returns groups of results that differ in the pair of GPUs only.
@@ -71,17 +64,13 @@ std::vector<All> by_way(const All& all) {
 
 /// Returns the axes in which the ways of copying differ, for labels; leaves out the axis `without`.
 std::vector<std::string> axes_of_ways(const All& all, std::string_view without = "") {
-  Results results;
-  for (const Of& of : all) results.push_back(of.result);
-  std::vector<std::string> axes = varying_axes(results);
+  std::vector<std::string> axes = varying_axes(list_of(all, &Of::result));
   const bool latency = all.front().of_case.latency;
-  for (const char* always : {latency ? "op" : "dir", latency ? "lies-in" : "size"}) {
-    if (std::ranges::find(axes, always) == axes.end()) axes.emplace_back(always);
-  }
+  for (const char* always : {latency ? "op" : "dir", latency ? "lies-in" : "size"}) add_new(axes, always);
   std::erase_if(axes, [&](const std::string& axis) { return axis == "from" || axis == "to" || axis == without; });
   // The axes are sorted like the case's parameters.
   const auto place = [&](const std::string& axis) {
-    const auto& params = results.front()->config.params();
+    const auto& params = all.front().result->config.params();
     return std::ranges::find(params, axis, &Case::Param::name) - params.begin();
   };
   std::ranges::stable_sort(axes, {}, place);
@@ -90,24 +79,15 @@ std::vector<std::string> axes_of_ways(const All& all, std::string_view without =
 
 /// Returns the copies of the largest size, whose time depends on bandwidth and not on the fixed cost of a copy.
 All largest(const All& all) {
-  std::size_t most = 0;
-  for (const Of& of : all) most = std::max(most, of.of_case.size);
-  All found;
-  std::ranges::copy_if(all, std::back_inserter(found), [most](const Of& of) { return of.of_case.size == most; });
-  return found;
+  const std::size_t most = most_of(all, [](const Of& of) { return of.of_case.size; });
+  return those_of(all, [most](const Of& of) { return of.of_case.size == most; });
 }
 
 std::size_t sizes_in(const All& all) {
-  std::set<std::size_t> sizes;
-  for (const Of& of : all) sizes.insert(of.of_case.size);
-  return sizes.size();
+  return set_of(all, [](const Of& of) { return of.of_case.size; }).size();
 }
 
-std::size_t pairs_in(const All& all) {
-  std::set<std::pair<int, int>> pairs;
-  for (const Of& of : all) pairs.insert(of.pair());
-  return pairs.size();
-}
+std::size_t pairs_in(const All& all) { return set_of(all, &Of::pair).size(); }
 
 // --- Comparison of ways of copying ----------------------------------------------------------------------------------
 
@@ -129,14 +109,12 @@ bool has(const Labels& labels, std::string_view axis, std::string_view word) {
 /// If several sizes were measured, adds fits and crossovers for each pair. With many pairs, or if one way is faster at
 /// every size, these findings are details, because add_choices() sums them up.
 void add_sizes(const All& copies, std::vector<Finding>& findings) {
-  Results results;
-  for (const Of& of : copies) results.push_back(of.result);
+  const Results results = list_of(copies, &Of::result);
   const std::vector<Path> all = paths(results, "copy");
   findings = fits_and_crossovers(all, "");
   const bool few_pairs = pairs_in(copies) <= 2;
   for (const Choice& choice : kChoices) {
-    std::vector<Path> chosen;
-    std::ranges::copy_if(all, std::back_inserter(chosen), [&](const Path& path) {
+    const std::vector<Path> chosen = those_of(all, [&](const Path& path) {
       return has(path.labels, choice.axis, choice.one) || has(path.labels, choice.axis, choice.other);
     });
     for (Finding& finding : comparisons(chosen, choice.axis)) {
@@ -165,9 +143,7 @@ struct Tally {
     sampled = sampled && a.interval && b.interval;
   }
   [[nodiscard]] std::size_t total() const {
-    std::size_t sum = 0;
-    for (const auto& [relation, count] : pairs) sum += count;
-    return sum;
+    return total_of(pairs, [](const auto& of_relation) { return of_relation.second; });
   }
   /// Returns the relation of the two ways if it is the same for all pairs.
   [[nodiscard]] Relation common() const { return pairs.size() == 1 ? pairs.begin()->first : Relation::undecided; }
@@ -289,15 +265,9 @@ void add_outlier_pairs(const All& all, std::vector<Finding>& findings) {
     return fmt::format("{} {}", beside(of.result->config, {"from", "to"}), of.result->value("limit"));
   };
   for (const All& group : grouped_by(all, way_and_limit)) {
-    std::vector<model::Estimate> times;
-    std::vector<double> values;
-    for (const Of& of : group) {
-      times.push_back(of.time());
-      values.push_back(judged(of).value);
-    }
-    for (const std::size_t odd : model::group_outliers(times)) {
+    for (const std::size_t odd : model::group_outliers(list_of(group, &Of::time))) {
       const Metric own = judged(group[odd]);
-      const double median = statistics::median(values);
+      const double median = statistics::median(list_of(group, [](const Of& of) { return judged(of).value; }));
       const Case& config = group[odd].result->config;
       Finding finding{
           .kind = "odd-pair",

@@ -1,6 +1,5 @@
 // p2p: copies between GPUs, in either direction and in both at once, and the latency of loads from another GPU's
 // memory.
-#include <algorithm>
 #include <array>
 #include <memory>
 #include <optional>

@@ -1,8 +1,8 @@
 #include "scenarios/scatter/movement.hpp"
 
-#include <algorithm>
 #include <cmath>
 
+#include "core/lists.hpp"
 #include "measure/pattern.hpp"
 #include "results/metric_names.hpp"
 
@@ -49,9 +49,7 @@ std::vector<StreamView> ScatterMovement::streams() const {
 }
 
 std::size_t ScatterMovement::operations() const {
-  std::size_t most = 0;
-  for (const auto& mover : movers_) most = std::max(most, mover->operations());
-  return most;
+  return most_of(movers_, [](const auto& mover) { return mover->operations(); });
 }
 
 void ScatterMovement::submit() {

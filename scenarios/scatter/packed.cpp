@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include "core/lists.hpp"
 #include "core/units.hpp"
 #include "measure/region.hpp"
 #include "measure/worker.hpp"
@@ -163,9 +164,7 @@ class Packed final : public PieceMover {
   /// The threads wait for the GPU, which a closed gate would not allow.
   [[nodiscard]] std::size_t operations() const override { return RegionTimer::kGateLimit + 1; }
   [[nodiscard]] double helpers_cpu_seconds() const override {
-    double all = 0;
-    for (const auto& packer : packers_) all += packer->cpu_seconds();
-    return all;
+    return total_of(packers_, [](const auto& packer) { return packer->cpu_seconds(); });
   }
   [[nodiscard]] unsigned multiprocessors() const override { return work_.blocks; }
   void submit_kernels(StreamView on) override {

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/lists.hpp"
 
 namespace xferbench {
 
@@ -57,9 +58,7 @@ std::vector<std::size_t> lines_of(const std::string& file) {
 
 template <class Named>
 std::string names_of(const Named& all) {
-  std::vector<std::string_view> names;
-  for (const auto& one : all) names.push_back(one.name);
-  return fmt::format("{}", fmt::join(names, ", "));
+  return fmt::format("{}", fmt::join(list_of(all, [](const auto& one) { return one.name; }), ", "));
 }
 
 }  // namespace

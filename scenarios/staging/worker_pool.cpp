@@ -1,6 +1,5 @@
 #include "scenarios/staging/worker_pool.hpp"
 
-#include <algorithm>
 #include <cstring>
 #include <vector>
 

@@ -4,7 +4,6 @@
 #include <functional>
 #include <span>
 #include <stdexcept>
-#include <vector>
 
 #include "device/host_runtime.hpp"
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 
+#include "core/lists.hpp"
 #include "core/units.hpp"
 #include "model/relation.hpp"
 #include "run/finding_text.hpp"
@@ -106,9 +107,7 @@ std::vector<PartTable> shares_of(const StorageCase& c) {
 
 std::uint64_t largest_share(const StorageCase& c) {
   if (c.share != FileShare::split) return c.size;
-  std::uint64_t most = 0;
-  for (const PartTable& share : shares_of(c)) most = std::max(most, share.bytes());
-  return most;
+  return most_of(shares_of(c), &PartTable::bytes);
 }
 
 std::size_t reads_of_file(const StorageCase& c) {
@@ -130,7 +129,7 @@ std::optional<Finding> shares_finding(std::span<const Result* const> those) {
   const Result& best = *fastest[front.places.front()];
   std::vector<std::string> factors;
   for (std::size_t i = 0; i < fastest.size(); ++i) {
-    if (std::ranges::find(front.places, i) != front.places.end()) continue;
+    if (has_item(front.places, i)) continue;
     factors.push_back(fmt::format(
         "{} as {}", ratio_text(model::estimate_of(best, "storage"), model::estimate_of(*fastest[i], "storage")),
         names[i]));

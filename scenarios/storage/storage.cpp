@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/lists.hpp"
 #include "core/units.hpp"
 #include "device/file.hpp"
 #include "model/bounds.hpp"
@@ -286,8 +287,8 @@ std::optional<double> fastest_time(const std::vector<const Result*>& those, Stor
 /// Says how many times as long each way takes for tensors one by one as for the whole file.
 std::optional<Finding> tensors_finding(const std::vector<const Result*>& those) {
   std::vector<std::string> ways;
-  double parts = 0;
-  for (const Result* r : those) parts = std::max(parts, r->metric("parts") == nullptr ? 0 : r->value("parts"));
+  const double parts =
+      most_of(those, [](const Result* r) { return r->metric("parts") == nullptr ? 0 : r->value("parts"); });
   for (std::size_t i = 0; i < kStorageWays.size(); ++i) {
     const auto way = static_cast<StorageWay>(i);
     const std::optional<double> whole = fastest_time(those, way, FileLayout::whole);
@@ -310,7 +311,7 @@ std::vector<Finding> Storage::conclude(std::span<const Result* const> results) c
   const std::vector<const Result*> measured = with_metric(results, "of_limit");
   for (const Result* r : measured) r->needed_measurement("storage");
   const std::vector<std::string_view>& work = descriptor().work_axes;
-  const auto is_work = [&work](std::string_view axis) { return std::ranges::find(work, axis) != work.end(); };
+  const auto is_work = [&work](std::string_view axis) { return has_item(work, axis); };
   std::vector<Finding> findings;
   for (const auto& those : grouped(measured, [&](const Result& r) { return key_of(r.config, is_work); })) {
     if (those.size() < 2) continue;

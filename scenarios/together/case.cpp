@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "core/lists.hpp"
+
 namespace xferbench {
 
 namespace {
@@ -79,11 +81,9 @@ std::vector<Axis> together_axes() {
 std::vector<Case> groups_of(const Case& c, const GpusOfRun& run) {
   const TogetherCase t = together_case(c);
   if (t.word.empty() || run.count() < 2) return {c};
-  std::vector<Case> cases;
-  for (const std::vector<int>& group : groups_for(t, run.numbers())) {
-    cases.push_back(c.with("group", std::array{Case::Param{"group", AxisKind::gpus, gpus_text(group)}}));
-  }
-  return cases;
+  return list_of(groups_for(t, run.numbers()), [&](const std::vector<int>& group) {
+    return c.with("group", std::array{Case::Param{"group", AxisKind::gpus, gpus_text(group)}});
+  });
 }
 
 std::optional<SkipReason> together_skip_reason(const TogetherCase& c, const Capabilities* can) {

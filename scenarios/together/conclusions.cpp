@@ -11,6 +11,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/lists.hpp"
 #include "core/units.hpp"
 #include "measure/region.hpp"
 #include "model/contention.hpp"
@@ -41,8 +42,7 @@ std::string rate_number(double bytes_per_second) { return format_significant(byt
 /// Returns for example "101 each" if the rates differ by at most 1 %, else "101 and 55.3".
 std::string alone_text(const std::vector<model::Estimate>& alone) {
   const auto [least, most] = std::ranges::minmax_element(alone, {}, [](const model::Estimate& e) { return e.value; });
-  double sum = 0;
-  for (const model::Estimate& e : alone) sum += e.value;
+  const double sum = total_of(alone, &model::Estimate::value);
   if (most->value <= (1 + model::kAlike) * least->value) {
     return rate_number(sum / static_cast<double>(alone.size())) + " each";
   }
@@ -127,9 +127,7 @@ class Situation {
     return gpus_.size() - 1;
   }
   [[nodiscard]] std::string names(const std::vector<std::size_t>& places) const {
-    std::vector<int> numbers;
-    for (const std::size_t place : places) numbers.push_back(gpus_[place]);
-    return gpus_in_words(std::move(numbers));
+    return gpus_in_words(list_of(places, [this](std::size_t place) { return gpus_[place]; }));
   }
 
   [[nodiscard]] Finding finding(const char* kind) const { return {.kind = kind, .labels = labels_}; }
@@ -246,9 +244,7 @@ class Situation {
     for (const model::Bottleneck& b : c.bottlenecks()) {
       const auto is_all = [&](const Measured& m) {
         return m.gpus.size() == b.members.size() && m.gpus.size() > 2 && m.gpus.size() < gpus_.size() &&
-               std::ranges::all_of(b.members, [&](std::size_t place) {
-                 return std::ranges::find(m.gpus, gpus_[place]) != m.gpus.end();
-               });
+               std::ranges::all_of(b.members, [&](std::size_t place) { return has_item(m.gpus, gpus_[place]); });
       };
       const auto found = std::ranges::find_if(groups_, is_all);
       if (found == groups_.end()) continue;
@@ -264,9 +260,8 @@ class Situation {
   /// Returns the groups of more than two GPUs that are not part of another group, in the order of groups_.
   [[nodiscard]] std::vector<const Measured*> widest_groups() const {
     const auto is_part_of = [](const Measured& m, const Measured& other) {
-      return m.gpus.size() < other.gpus.size() && std::ranges::all_of(m.gpus, [&](int gpu) {
-               return std::ranges::find(other.gpus, gpu) != other.gpus.end();
-             });
+      return m.gpus.size() < other.gpus.size() &&
+             std::ranges::all_of(m.gpus, [&](int gpu) { return has_item(other.gpus, gpu); });
     };
     std::vector<const Measured*> widest;
     for (const Measured& m : groups_) {
@@ -299,13 +294,11 @@ class Situation {
   [[nodiscard]] std::string common_limit(const Measured& group, bool no_two) const {
     std::vector<const Measured*> growing;
     for (const Measured& m : groups_) {
-      const auto in_group = [&](int gpu) { return std::ranges::find(group.gpus, gpu) != group.gpus.end(); };
+      const auto in_group = [&](int gpu) { return has_item(group.gpus, gpu); };
       if (!m.alone.empty() && std::ranges::all_of(m.gpus, in_group)) growing.push_back(&m);
     }
     std::ranges::stable_sort(growing, {}, [](const Measured* m) { return m->gpus.size(); });
-    std::vector<model::ConcurrentRates> rates;
-    for (const Measured* m : growing) rates.push_back(m->rates);
-    const auto first = model::first_shared_group(rates);
+    const auto first = model::first_shared_group(list_of(growing, &Measured::rates));
     if (!first) return {};
     const Measured& m = *growing[*first];
     const char* const what = no_two ? "a limit that no pair reaches" : "a bottleneck";
@@ -376,7 +369,7 @@ std::vector<std::string> axes_of(std::span<const Result* const> results) {
   const std::vector<std::string> varying = varying_axes(results);
   std::vector<std::string> axes{"pattern"};
   for (const char* axis : {"memory", "size"}) {
-    if (std::ranges::find(varying, axis) != varying.end()) axes.emplace_back(axis);
+    if (has_item(varying, axis)) axes.emplace_back(axis);
   }
   return axes;
 }
