@@ -151,13 +151,15 @@ void SyntheticRecording::usage(const Did& did) {
   faults_ += did.faults;
 }
 
-void SyntheticRecording::read(std::string_view file, std::uint64_t offset, std::uint64_t bytes, double seconds) {
+void SyntheticRecording::read(std::string_view file, std::uint64_t offset, std::uint64_t bytes, double seconds,
+                              std::uint64_t version) {
   const double begin = host_;
   work(seconds);
   recording_.file_reads.push_back({.begin = time(begin),
                                    .end = time(host_),
                                    .offset = offset,
                                    .bytes = bytes,
+                                   .version = version,
                                    .thread = thread_,
                                    .file = name(file)});
 }

@@ -48,7 +48,8 @@ class SyntheticRecording {
   };
   void usage(const Did& did);
   /// The program reads these bytes of a file, which takes so many seconds.
-  void read(std::string_view file, std::uint64_t offset, std::uint64_t bytes, double seconds);
+  void read(std::string_view file, std::uint64_t offset, std::uint64_t bytes, double seconds,
+            std::uint64_t version = 0);
   /// Adds a sample of what so many child processes used until now: seconds of CPU time.
   void workers(double cpu, std::uint32_t count);
   void begin_range(std::string_view name);

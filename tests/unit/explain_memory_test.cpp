@@ -188,6 +188,27 @@ TEST(ExplainMemory, ReadingTwiceGainsTheSecondRead) {
   EXPECT_EQ(find(explained(batches_from_file(false)), FindingKind::read_twice), nullptr);
 }
 
+TEST(ExplainMemory, ReadingWhatWasWrittenMeanwhileIsNotReadingTwice) {
+  const ProcessExplanation analysis = explained(in_range([](SyntheticRecording& made) {
+    for (std::uint64_t version = 1; version <= kRounds; ++version) {
+      made.read("/data/spilled", 0, kBatch, 10e-3, version);
+      made.copy(CopyKind::h2d, Memory::pinned, kBatch, 7);
+      made.wait(7);
+    }
+  }));
+  EXPECT_EQ(find(analysis, FindingKind::read_twice), nullptr);
+}
+
+TEST(ExplainMemory, ReadsWithinACallAreNotWorkBeforeTheNextOne) {
+  Recording recording = batches_from_file(true);
+  // The first read of each step begins before the wait that precedes it has ended.
+  for (recording::FileRead& read : recording.file_reads) read.begin -= 1000;
+  const ProcessExplanation analysis = explained(recording);
+  const Finding* twice = find(analysis, FindingKind::read_twice);
+  ASSERT_NE(twice, nullptr);
+  EXPECT_NEAR(analysis.window_summary.seconds - *twice->seconds_after, (kRounds - 1) * 10e-3, 1e-3);
+}
+
 TEST(ExplainMemory, ReadingTwiceInSmallerPartsOrAcrossTwoIsSeen) {
   const ProcessExplanation analysis = explained(in_range([](SyntheticRecording& made) {
     for (const auto& [offset, bytes] :

@@ -70,6 +70,15 @@ TEST(ExplainWorkers, AreNotAccusedIfTheCopyingThreadIdlesElsewhere) {
   EXPECT_EQ(find(explained(recording), FindingKind::slow_workers), nullptr) << "it works before each copy";
 }
 
+TEST(ExplainWorkers, AreNotAccusedOfTheWorkOfAThreadThatSleepsInWaits) {
+  constexpr double kWork = 4e-3;  // less than the kernel takes, so the thread cannot have used a CPU while it waited
+  const ProcessExplanation analysis = explained(batches_from_workers({.thread = kWork, .children = 1.9}));
+  const Finding* workers = find(analysis, FindingKind::slow_workers);
+  ASSERT_NE(workers, nullptr);
+  const double idle = (kSteps - 1) * (kFetch - kWork);
+  EXPECT_NEAR(analysis.window_summary.seconds - *workers->seconds_after, idle, 0.03 * idle);
+}
+
 TEST(ExplainWorkers, AreUnknownInAShortRangeBetweenSamples) {
   Recording recording = batches_from_workers({.thread = kSpinning, .children = 1.9});
   recording.workers.front().time -= 1'000'000'000;

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/lists.hpp"
 #include "core/units.hpp"
 #include "explain/candidates.hpp"
 
@@ -151,9 +152,7 @@ std::string copies_in_words(const Program& program, std::span<const Index> opera
 }
 
 std::uint64_t bytes_of(const Program& program, std::span<const Index> operations) {
-  std::uint64_t sum = 0;
-  for (const Index i : operations) sum += program.operations[i].bytes;
-  return sum;
+  return total_of(operations, [&program](Index i) { return program.operations[i].bytes; });
 }
 
 bool crosses_the_link(const Operation& o) { return o.is_copy && (o.copy == CopyKind::h2d || o.copy == CopyKind::d2h); }
@@ -180,9 +179,7 @@ std::string rate_text(std::uint64_t bytes, double seconds) {
 }
 
 double recorded_time_of(const Program& program, std::span<const Index> operations) {
-  double sum = 0;
-  for (const Index i : operations) sum += program.operations[i].end - program.operations[i].begin;
-  return sum;
+  return total_of(operations, [&program](Index i) { return program.operations[i].end - program.operations[i].begin; });
 }
 
 std::optional<double> time_by(const AnalysisInput& e, std::span<const Index> operations, Memory memory) {
@@ -199,9 +196,7 @@ std::optional<double> time_by(const AnalysisInput& e, std::span<const Index> ope
 // --- Calls ----------------------------------------------------------------------------------------------------------
 
 double time_of_calls(const AnalysisInput& e, std::span<const Index> calls) {
-  double sum = 0;
-  for (const Index c : calls) sum += e.replayed.call_ends[c] - e.replayed.call_begins[c];
-  return sum;
+  return total_of(calls, [&e](Index c) { return e.replayed.call_ends[c] - e.replayed.call_begins[c]; });
 }
 
 std::vector<Index> calls_of_work_before(const Program& program, Index call) {
@@ -220,8 +215,8 @@ std::map<std::uint32_t, std::vector<Index>> sampled_copies_by_thread(const Progr
   std::map<std::uint32_t, std::vector<Index>> threads;
   for (Index i = 0; i < p.operations.size(); ++i) {
     const Operation& o = p.operations[i];
-    const bool fits = crosses_the_link(o) && o.copy == CopyKind::h2d && o.call != kNone && p.calls[o.call].is_sampled;
-    if (fits) threads[p.calls[o.call].thread].push_back(i);
+    const bool to_gpu = o.is_copy && o.copy == CopyKind::h2d && o.call != kNone;
+    if (to_gpu && p.calls[o.call].is_sampled) threads[p.calls[o.call].thread].push_back(i);
   }
   return threads;
 }

@@ -362,9 +362,9 @@ namespace {
 /// slow-down by copies in the other direction does not count.
 constexpr double kSlow = 1.15;
 
-bool copies_rows(const AnalysisInput& e, Index i) {
+bool is_by_rows(const AnalysisInput& e, Index i) {
   const Index call = e.program.operations[i].call;
-  return call != kNone && xferbench::copies_rows(e.recording.name(e.program.calls[call].name));
+  return call != kNone && copies_rows(e.recording.name(e.program.calls[call].name));
 }
 
 Fix advice_for_slow(bool rows) {
@@ -409,7 +409,7 @@ std::vector<Candidate> slow_copies(const AnalysisInput& e) {
   std::vector<Candidate> found;
   for (auto& [group, operations] : grouped(e.program, kSmallCopy, is_slow)) {
     const auto rest =
-        std::stable_partition(operations.begin(), operations.end(), [&e](Index i) { return copies_rows(e, i); });
+        std::stable_partition(operations.begin(), operations.end(), [&e](Index i) { return is_by_rows(e, i); });
     const std::vector<Index> rows(operations.begin(), rest);
     const std::vector<Index> others(rest, operations.end());
     if (!rows.empty()) found.push_back(slow_candidate(e, group.first, true, rows));

@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 
+#include "core/lists.hpp"
 #include "core/units.hpp"
 #include "explain/candidates.hpp"
 
@@ -28,8 +29,7 @@ double seconds_by_slots(const Operation& o, const Costs& costs) {
 }
 
 Candidate mapped_candidate(const AnalysisInput& e, std::string_view file, const std::vector<Index>& copies) {
-  double slots = 0;
-  for (const Index i : copies) slots += seconds_by_slots(e.program.operations[i], e.costs);
+  const double slots = total_of(copies, [&e](Index i) { return seconds_by_slots(e.program.operations[i], e.costs); });
   Candidate candidate{finding_of_copies(e, FindingKind::mapped_copy, copies), {}};
   Finding& finding = candidate.finding;
   finding.at_most = true;
@@ -56,14 +56,11 @@ Candidate mapped_candidate(const AnalysisInput& e, std::string_view file, const 
 // --- Reading in turn ------------------------------------------------------------------------------------------------
 
 std::uint64_t bytes_read_before(const Program& p, const std::vector<Index>& copies) {
-  std::uint64_t sum = 0;
-  for (const Index i : copies) sum += p.calls[p.operations[i].call].read_before;
-  return sum;
+  return total_of(copies, [&p](Index i) { return p.calls[p.operations[i].call].read_before; });
 }
 
 std::string from_storage(const Program& p, const std::vector<Index>& copies) {
-  std::uint64_t sum = 0;
-  for (const Index i : copies) sum += p.calls[p.operations[i].call].from_disk_before;
+  const std::uint64_t sum = total_of(copies, [&p](Index i) { return p.calls[p.operations[i].call].from_disk_before; });
   return sum == 0 ? "" : fmt::format(" ({} of it from storage)", format_size(sum));
 }
 
@@ -188,15 +185,11 @@ std::vector<Candidate> read_twice(const AnalysisInput& e) {
   const std::vector<recording::FileRead> reads = repeated_reads(e);
   if (reads.empty()) return {};
   const std::map<Index, double> time = time_before_calls(e, reads);
-  std::vector<Index> calls;
-  for (const auto& [call, before] : time) calls.push_back(call);
-  double seconds = 0;
-  Candidate candidate = of_calls(e, FindingKind::read_twice, calls);
+  const auto nanoseconds = [](const recording::FileRead& read) { return read.end - read.begin; };
+  const double seconds = 1e-9 * static_cast<double>(total_of(reads, nanoseconds));
+  Candidate candidate = of_calls(e, FindingKind::read_twice, list_of(time, [](const auto& one) { return one.first; }));
   candidate.finding.count = reads.size();
-  for (const recording::FileRead& read : reads) {
-    candidate.finding.bytes += read.bytes;
-    seconds += 1e-9 * static_cast<double>(read.end - read.begin);
-  }
+  candidate.finding.bytes = total_of(reads, &recording::FileRead::bytes);
   candidate.finding.what =
       fmt::format("{} of {} {} what was read before: {} in {}", counted(reads.size(), "read"), files_of(e, reads),
                   verb(reads.size(), "bring"), format_size(candidate.finding.bytes), format_seconds(seconds));

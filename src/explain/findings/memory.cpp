@@ -6,6 +6,7 @@
 #include <iterator>
 #include <map>
 
+#include "core/lists.hpp"
 #include "core/units.hpp"
 #include "explain/candidates.hpp"
 
@@ -42,9 +43,7 @@ std::vector<Index> copies_that(const Program& p, Wanted wanted) {
 // --- Copies into memory that was never touched -----------------------------------------------------------------------
 
 std::uint64_t faults_in(const Program& p, const std::vector<Index>& copies) {
-  std::uint64_t sum = 0;
-  for (const Index i : copies) sum += p.calls[p.operations[i].call].faults;
-  return sum;
+  return total_of(copies, [&p](Index i) { return p.calls[p.operations[i].call].faults; });
 }
 
 /// The copies take as long as into touched memory, and nothing is freed before the call that follows each.
@@ -101,8 +100,8 @@ std::vector<Candidate> arrays_made_anew(const AnalysisInput& e) {
     return o.copy == CopyKind::h2d && call.source_file == 0 && is_new;
   });
   if (copies.size() < kFewest) return {};
-  std::uint64_t bytes = 0;
-  for (const Index i : copies) bytes += new_bytes_before(e.program, e.program.operations[i]);
+  const std::uint64_t bytes =
+      total_of(copies, [&e](Index i) { return new_bytes_before(e.program, e.program.operations[i]); });
   Candidate candidate{finding_of_copies(e, FindingKind::fresh_memory, copies), {}};
   candidate.finding.at_most = true;
   candidate.finding.what = fmt::format("Before each of {} to the GPU, the program touches new memory, {} in total",

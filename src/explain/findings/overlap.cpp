@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "core/lists.hpp"
 #include "explain/candidates.hpp"
 #include "explain/findings/steps.hpp"
 
@@ -18,9 +19,7 @@ using recording::Memory;
 namespace {
 
 double work_of(const Program& p, const std::vector<Index>& operations) {
-  double sum = 0;
-  for (const Index i : operations) sum += p.operations[i].work;
-  return sum;
+  return total_of(operations, [&p](Index i) { return p.operations[i].work; });
 }
 
 // --- Overlap of a step with the next one -----------------------------------------------------------------------------

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <optional>
 
+#include "core/lists.hpp"
 #include "core/units.hpp"
 #include "explain/candidates.hpp"
 
@@ -41,29 +42,27 @@ std::optional<BusyChildren> busy_children(const AnalysisInput& e) {
 /// time that it spends outside of calls elsewhere does not count.
 double idle_before(const Program& p, Index copy) {
   const HostCall& call = p.calls[p.operations[copy].call];
-  double work = 0;
-  for (const Index c : calls_of_work_before(p, p.operations[copy].call)) work += std::max(0., p.calls[c].gap);
+  const double work = total_of(calls_of_work_before(p, p.operations[copy].call),
+                               [&p](Index c) { return std::max(0., p.calls[c].gap); });
   const double elsewhere = std::max(0., call.outside_before - work);
   return std::clamp(call.idle_before - elsewhere, 0., work);
 }
 
-Candidate workers_candidate(const AnalysisInput& e, const std::vector<Index>& copies, double idle,
+Candidate workers_candidate(const AnalysisInput& e, const std::vector<Index>& copies, const std::vector<double>& idle,
                             const BusyChildren& children) {
   Candidate candidate{finding_of_copies(e, FindingKind::slow_workers, copies), {}};
   candidate.finding.at_most = true;
   candidate.finding.what = fmt::format(
       "The GPU waits for workers: the thread that makes {} to the GPU idles for {} between them, while {} {:.1f} CPUs "
       "busy",
-      copies_in_words(e.program, copies), format_seconds(idle),
+      copies_in_words(e.program, copies), format_seconds(total_of(idle)),
       children.most == 1 ? "a child process keeps" : fmt::format("{} child processes keep", children.most),
       children.cpus);
-  std::vector<double> times;
-  for (const Index i : copies) times.push_back(idle_before(e.program, i));
   candidate.fixes.push_back(
       {"Use more workers, or make their work cheaper (PyTorch: DataLoader(num_workers=..., prefetch_factor=...))",
-       "The thread waits for data from them, and CPUs are left for more of them", [copies, times](Program& p) {
+       "The thread waits for data from them, and CPUs are left for more of them", [copies, idle](Program& p) {
          for (std::size_t k = 0; k < copies.size(); ++k) {
-           shorten_work_before(p, p.operations[copies[k]].call, times[k]);
+           shorten_work_before(p, p.operations[copies[k]].call, idle[k]);
          }
        }});
   return candidate;
@@ -77,10 +76,9 @@ std::vector<Candidate> slow_workers(const AnalysisInput& e) {
   std::vector<Candidate> found;
   if (!children) return found;
   for (const auto& [thread, copies] : sampled_copies_by_thread(e.program)) {
-    double idle = 0;
-    for (const Index i : copies) idle += idle_before(e.program, i);
+    const std::vector<double> idle = list_of(copies, [&e](Index i) { return idle_before(e.program, i); });
     // Processes that idle as well have other reasons, and more of them may not help.
-    if (copies.size() < kFewest || children->cpus * e.program.seconds < idle / 2) continue;
+    if (copies.size() < kFewest || children->cpus * e.program.seconds < total_of(idle) / 2) continue;
     found.push_back(workers_candidate(e, copies, idle, *children));
   }
   return found;
