@@ -55,6 +55,7 @@ std::vector<Candidate> managed_memory(const AnalysisInput& input);
 std::vector<Candidate> mapped_copies(const AnalysisInput& input);
 std::vector<Candidate> reads_in_turn(const AnalysisInput& input);
 std::vector<Candidate> read_twice(const AnalysisInput& input);
+std::vector<Candidate> host_copies(const AnalysisInput& input);
 std::vector<Candidate> slow_workers(const AnalysisInput& input);
 
 /// Calls all functions above. Returns all candidates that they found.

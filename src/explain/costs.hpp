@@ -53,7 +53,6 @@ struct Costs {
   double graph_node = 1.1e-6;  ///< GPU time of each empty kernel node in a graph whose nodes form a chain
   double handover = 1.5e-6;    ///< seconds from the end of an operation to the begin of one that depends on it
   double touch = 3e-10;        ///< seconds per byte to allocate memory, write to each page once, and free it
-  double release = 2e-11;      ///< seconds per byte to free touched memory
   double gather = 1e-10;       ///< seconds per byte of a host copy between two buffers: 10 GB/s
 };
 

@@ -71,13 +71,14 @@ enum class FindingKind {
   mapped_copy,     ///< copies from a file that is mapped into memory
   read_in_turn,    ///< files are read between the copies to the GPU, by the same thread
   read_twice,      ///< parts of files are read again
+  host_copy,       ///< before copies to the GPU, their thread probably copies the data into pinned memory
   slow_workers,    ///< before copies to the GPU, their thread waits for workers that prepare the data
 };
 constexpr auto texts_of(FindingKind) {
   return std::to_array<std::string_view>({"pageable", "small-copies", "slow-copies", "no-overlap", "needless-wait",
                                           "result-wait", "blocking-copy", "launch-bound", "setup", "default-stream",
                                           "managed", "fresh-memory", "mapped-copy", "read-in-turn", "read-twice",
-                                          "slow-workers"});
+                                          "host-copy", "slow-workers"});
 }
 
 /// Another fix of a finding.

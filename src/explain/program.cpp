@@ -28,6 +28,10 @@ bool is_wait(const HostCall& call) {
          call.kind == CudaCallKind::wait_event;
 }
 
+bool is_launch(const HostCall& call) {
+  return call.kind == CudaCallKind::launch || call.kind == CudaCallKind::graph_launch;
+}
+
 Index kernel_at(const Program& program, std::uint32_t device, double time) {
   constexpr std::size_t kLooks = 64;  // maximum operations to examine, latest first
   const auto joins = std::ranges::partition_point(program.operations, [](const Operation& o) { return !o.is_join; });

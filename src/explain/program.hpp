@@ -87,7 +87,12 @@ struct HostCall {
   double idle_before = 0;              ///< seconds that it neither used a CPU nor was in a CUDA call
   double outside_before = 0;           ///< seconds outside of CUDA calls, `idle_before` among them
   bool asynchronous = false;
-  bool merged = false;  ///< a fix merges this copy with a later one; its gap stays, unless it goes with the call
+  /// A fix merges this copy with a later one, or the call lies between such copies. Its gap stays, and the time of a
+  /// call between them, unless they go with the copies.
+  bool merged = false;
+  /// The copy into which a fix merges others, or a call behind it up to the next launch or wait of its thread: what
+  /// prepares the use of these copies. Its gap stays, unless it goes with them.
+  bool after_merged = false;
   std::vector<Index> operations{};  ///< indices of the operations that it enqueues, in order
   std::vector<Index> waits_for{};   ///< indices of the operations that it waits for
 };
@@ -113,6 +118,9 @@ void depend(Operation& o, Index on, bool legacy = false);
 
 /// Whether the call only waits for the GPU, as cudaStreamSynchronize does.
 bool is_wait(const HostCall& call);
+
+/// Whether the call launches a kernel or a graph.
+bool is_launch(const HostCall& call);
 
 /// Returns the kernel to which a page migration at `time` is attributed: of the kernels that run on the device, the one
 /// that began last. kNone if none runs.

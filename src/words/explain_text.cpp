@@ -192,6 +192,7 @@ std::string fix_sentence(const Finding& finding) {
     case FindingKind::mapped_copy: return "reading the mapped file of " + copies_of(finding) + " into pinned memory";
     case FindingKind::read_in_turn: return "reading ahead for " + copies_of(finding);
     case FindingKind::read_twice: return "not reading " + format_size(finding.bytes) + " again";
+    case FindingKind::host_copy: return "making the data of " + copies_of(finding) + " in pinned memory";
     case FindingKind::slow_workers: return "preparing the data of " + copies_of(finding) + " faster";
   }
   return {};

@@ -62,12 +62,12 @@ TEST(ExplainMemory, NewMemoryIsNotAccusedIfCopiesAreAsFastAsUsual) {
   EXPECT_EQ(find(explained(results_in_new_memory({.faults = kBatchPages})), FindingKind::fresh_memory), nullptr);
 }
 
-/// Steps that prepare a batch for 20 ms, copy it, and compute for 20 ms.
-Recording batches_read(Memory host, const SyntheticRecording::Did& each) {
+/// Steps that prepare a batch for 20 ms or `work` seconds, copy it, and compute for 20 ms.
+Recording batches_read(Memory host, const SyntheticRecording::Did& each, double work = 20e-3) {
   return in_range([&](SyntheticRecording& made) {
     const std::uint32_t stream = made.stream(StreamFlag::non_blocking);
     for (int step = 0; step < kRounds; ++step) {
-      made.work(20e-3);
+      made.work(work);
       made.copy(CopyKind::h2d, host, kBatch, stream);
       made.usage(each);
       made.kernel("work", 20e-3, stream);
@@ -93,6 +93,39 @@ TEST(ExplainMemory, ReadingInTurnGainsByReadingAhead) {
   EXPECT_TRUE(reads->at_most);
   const double step = 20e-3 + pinned_seconds(kBatch);
   EXPECT_NEAR(*reads->seconds_after, 20e-3 + kRounds * step, 2e-3) << "reading hides behind copies and kernels";
+}
+
+TEST(ExplainMemory, WaitsBeforeReadingIntoTheBufferAreNotNeedless) {
+  const auto waits = [](std::uint64_t read) {
+    return find(explained(batches_read(Memory::pinned, {.read_before = read})), FindingKind::needless_wait) != nullptr;
+  };
+  EXPECT_TRUE(waits(0));
+  EXPECT_FALSE(waits(kBatch));
+}
+
+constexpr double kCopying = 1e-10 * static_cast<double>(kBatch);  // seconds in which a CPU copies a batch
+
+TEST(ExplainMemory, WorkAsLongAsACopyOnTheHostBeforeEachCopyGoesIfTheDataAreMadeInPinnedMemory) {
+  const ProcessExplanation analysis = explained(batches_read(Memory::pinned, {.cpu_before = kCopying}, kCopying));
+  const Finding* copy = find(analysis, FindingKind::host_copy);
+  ASSERT_NE(copy, nullptr);
+  EXPECT_TRUE(copy->at_most);
+  EXPECT_EQ(copy->count, kRounds);
+  EXPECT_NE(copy->what.find("10.00 GB/s"), std::string::npos) << copy->what;
+  EXPECT_NEAR(analysis.window_summary.seconds - *copy->seconds_after, kRounds * kCopying, 1e-4);
+}
+
+TEST(ExplainMemory, OtherWorkBeforeCopiesIsNoCopyOnTheHost) {
+  const auto found = [](Memory host, const SyntheticRecording::Did& each, double work) {
+    return find(explained(batches_read(host, each, work)), FindingKind::host_copy) != nullptr;
+  };
+  EXPECT_TRUE(found(Memory::pinned, {.cpu_before = kCopying}, kCopying));
+  EXPECT_FALSE(found(Memory::pinned, {}, kCopying)) << "the thread sleeps";
+  EXPECT_FALSE(found(Memory::pageable, {.cpu_before = kCopying}, kCopying));
+  EXPECT_FALSE(found(Memory::pinned, {.read_before = kBatch, .cpu_before = kCopying}, kCopying)) << "reads a file";
+  EXPECT_FALSE(found(Memory::pinned, {.faults_before = kBatchPages, .cpu_before = kCopying}, kCopying)) << "new array";
+  EXPECT_FALSE(found(Memory::pinned, {.cpu_before = 9 * kCopying}, 5 * kCopying)) << "longer than copying takes";
+  EXPECT_FALSE(found(Memory::pinned, {.cpu_before = kCopying / 10}, kCopying / 10)) << "shorter than copying takes";
 }
 
 /// Steps that read a batch and copy it. The first copy of the window follows what was read before the window.

@@ -226,6 +226,32 @@ TEST(ExplainProperties, AGainIsARangeWhereWorkRecursAroundCallsThatGo) {
   EXPECT_TRUE(bare == nullptr || !bare->seconds_after_least) << "nothing recurs";
 }
 
+TEST(ExplainProperties, CallsBetweenMergedCopiesAndWorkForTheirUseMayGoWithThem) {
+  constexpr int kSteps = 6;
+  constexpr int kCopies = 200;
+  const auto write = [](bool gathered) {
+    return [=](SyntheticRecording& m) {
+      const std::uint32_t s = m.stream(StreamFlag::non_blocking);
+      for (int step = 0; step < kSteps; ++step) {
+        for (int i = 0; i < kCopies && !gathered; ++i) {
+          m.copy(CopyKind::h2d, Memory::pinned, 4, s);
+          m.work(5e-6);
+          m.call("cudaEventDestroy", 4e-6);
+        }
+        if (gathered) m.copy(CopyKind::h2d, Memory::pinned, 4 * kCopies, s);
+        if (!gathered) m.work(300e-6);  // a list of the values for the kernel
+        m.kernel("work", 5e-6, s);
+        m.wait(s);
+      }
+    };
+  };
+  const Finding small = *find(explained(in_range(write(false))), FindingKind::small_copies);
+  const double truth = explained(in_range(write(true))).window_summary.seconds;
+  ASSERT_TRUE(small.seconds_after_least);
+  EXPECT_NEAR(*small.seconds_after_least, truth, 0.3 * truth);
+  EXPECT_GT(*small.seconds_after, kSteps * kCopies * 9e-6) << "all of it stays";
+}
+
 TEST(ExplainProperties, OfFixesThatGainAlikeTheCheapestIsFirst) {
   const Recording r = in_range([](SyntheticRecording& m) {
     const std::uint32_t s = m.stream(StreamFlag::non_blocking);

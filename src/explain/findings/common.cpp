@@ -20,7 +20,7 @@ std::vector<Candidate> candidates(const AnalysisInput& input) {
   std::vector<Candidate> all;
   for (const auto find : {fresh_memory, pageable_copies, small_copies, slow_copies, blocking_copies, waits,
                           copies_and_kernels_in_turn, launch_bound_sequences, setup_in_window, default_stream,
-                          managed_memory, mapped_copies, reads_in_turn, read_twice, slow_workers}) {
+                          managed_memory, mapped_copies, reads_in_turn, read_twice, host_copies, slow_workers}) {
     std::vector<Candidate> found = find(input);
     std::ranges::move(found, std::back_inserter(all));
   }
@@ -204,8 +204,7 @@ std::vector<Index> calls_of_work_before(const Program& program, Index call) {
   std::vector<Index> found{call};
   for (Index c = program.calls[call].follows; c != kNone && found.size() < kMost; c = program.calls[c].follows) {
     const HostCall& before = program.calls[c];
-    const bool launches = before.kind == CudaCallKind::launch || before.kind == CudaCallKind::graph_launch;
-    if (before.is_sampled || launches || is_wait(before) || before.thread != program.calls[call].thread) break;
+    if (before.is_sampled || is_launch(before) || is_wait(before) || before.thread != program.calls[call].thread) break;
     found.push_back(c);
   }
   return found;

@@ -186,7 +186,7 @@ std::vector<Before> before_calls(const Program& p) {
   for (const HostCall& call : p.calls) {
     Before& so_far = threads[call.thread];
     all.push_back(so_far);
-    if (call.kind == CudaCallKind::launch || call.kind == CudaCallKind::graph_launch) ++so_far.launches;
+    if (is_launch(call)) ++so_far.launches;
     if (is_wait(call)) ++so_far.waits;
   }
   return all;
@@ -225,28 +225,54 @@ std::vector<Run> runs_of_small_copies(const Program& p) {
   return runs;
 }
 
+/// Marks the calls of the thread between a copy and the next one of its run, but no waits.
+void mark_calls_between(Program& p, Index copy, Index next) {
+  for (Index c = p.calls[next].follows; c != kNone && c > copy; c = p.calls[c].follows) {
+    if (p.calls[c].thread == p.calls[copy].thread && !is_wait(p.calls[c])) p.calls[c].merged = true;
+  }
+}
+
+/// Marks the last copy of a run and the calls of its thread behind it, up to the next launch or wait.
+void mark_calls_after(Program& p, Index copy) {
+  constexpr Index kMost = 256;
+  const auto last = static_cast<Index>(std::min<std::size_t>(p.calls.size(), copy + kMost));
+  for (Index c = copy; c < last; ++c) {
+    HostCall& call = p.calls[c];
+    if (call.thread != p.calls[copy].thread) continue;
+    call.after_merged = true;
+    if (is_launch(call) || is_wait(call)) return;
+  }
+}
+
 /// Merges a run of copies into its last one, which is returned, with the bytes of all. The program's other calls
 /// between these copies stay, since they may produce the data.
 Operation& merge(Program& p, const Run& run) {
   Operation& whole = p.operations[run.back()];
-  for (const Index i : run) {
-    if (i == run.back()) break;
-    Operation& o = p.operations[i];
+  for (std::size_t k = 0; k + 1 < run.size(); ++k) {
+    Operation& o = p.operations[run[k]];
     make_asynchronous(p.calls[o.call], 0);
     p.calls[o.call].merged = true;
+    mark_calls_between(p, o.call, p.operations[run[k + 1]].call);
     whole.bytes += o.bytes;
     o.engine = Engine::none;
     o.work = o.delay = o.handover = 0;
     o.bytes = 0;
   }
   whole.engine = whole.copy == CopyKind::h2d ? Engine::h2d : Engine::d2h;
+  mark_calls_after(p, whole.call);
   return whole;
+}
+
+/// The host works so long in the call before the operation can begin.
+void work_in_call(Program& p, Operation& o, double seconds) {
+  p.calls[o.call].own += seconds;
+  o.delay += seconds;
 }
 
 /// One copy replaces the run, and gathering the pieces in one buffer adds host time.
 void gather(Program& p, const Run& run, const Costs& costs) {
   Operation& whole = merge(p, run);
-  p.calls[whole.call].gap += static_cast<double>(whole.bytes) * costs.gather;
+  work_in_call(p, whole, static_cast<double>(whole.bytes) * costs.gather);
   whole.work = costs.copy(whole.copy, whole.host, whole.bytes).value_or(whole.work);
 }
 
@@ -260,13 +286,14 @@ void move_together(Program& p, const Run& run, PieceWay way, const Costs& costs)
     all.calls += each.calls;
   }
   Operation& whole = merge(p, run);
-  p.calls[whole.call].gap += all.calls;
   // No way is faster than one copy. This matters for few pieces, because the costs were measured with many.
   const double least = costs.copy(whole.copy, whole.host, whole.bytes).value_or(0);
   whole.work = std::max(all.result - all.calls, least);
-  if (way != PieceWay::kernel) return;
-  whole.engine = Engine::compute;
-  whole.delay = std::max(whole.delay, costs.start);
+  if (way == PieceWay::kernel) {
+    whole.engine = Engine::compute;
+    whole.delay = std::max(whole.delay, costs.start);
+  }
+  work_in_call(p, whole, all.calls);
 }
 
 Fix gathered(CopyKind kind, const std::vector<Run>& runs, const Costs& costs) {

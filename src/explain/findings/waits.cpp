@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <map>
 
 #include "core/units.hpp"
 #include "explain/candidates.hpp"
@@ -128,6 +129,18 @@ Waits waits_in(const Program& p) {
   return waits;
 }
 
+/// Removes waits after which the thread reads from files what it copies next: the wait lets it overwrite the buffer.
+void leave_out_reads(const Program& p, std::vector<Index>& waits) {
+  std::map<std::uint32_t, bool> reads;  // of each thread: whether it reads for its next sampled copy
+  std::vector<bool> before_reading(p.calls.size(), false);
+  for (auto c = static_cast<Index>(p.calls.size()); c-- > 0;) {
+    const HostCall& call = p.calls[c];
+    if (call.is_sampled) reads[call.thread] = 2 * call.read_before >= bytes_of(p, call.operations);
+    before_reading[c] = reads[call.thread];
+  }
+  std::erase_if(waits, [&before_reading](Index c) { return before_reading[c]; });
+}
+
 /// Makes these calls wait for nothing and take no time.
 void remove_waits(Program& p, const std::vector<Index>& calls) {
   for (const Index c : calls) make_asynchronous(p.calls[c], 0);
@@ -191,7 +204,8 @@ Candidate results(const AnalysisInput& e, const Waits& waits) {
 }  // namespace
 
 std::vector<Candidate> waits(const AnalysisInput& e) {
-  const Waits found = waits_in(e.program);
+  Waits found = waits_in(e.program);
+  leave_out_reads(e.program, found.needless);
   std::vector<Candidate> all;
   if (found.needless.size() >= kLeastWaits && !uses_managed_memory(e.recording)) {
     all.push_back(needless(e, found.needless));
