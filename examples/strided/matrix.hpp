@@ -10,7 +10,7 @@
 
 namespace examples {
 
-constexpr std::size_t kMatrixRows = 16384;
+constexpr std::size_t kMatrixRows = 65536;
 constexpr std::size_t kColumnBlocks = 16;  // that the rows are divided into; each step takes the next one
 constexpr int kMixRounds = 100;
 

@@ -1,4 +1,4 @@
-// strided, mended: in each step a kernel fetches a block of columns, 256 bytes of each row.
+// strided, mended: in each step a kernel fetches a block of columns, 512 bytes of each row.
 #include <cstdint>
 
 #include "../common/cuda.hpp"
@@ -29,5 +29,5 @@ bool fetch_columns_in_steps(const Settings& settings) { return work_on_columns(s
 }  // namespace examples
 
 int main(int count, char** words) {
-  return examples::run_example(count, words, {.steps = 40, .size = 256}, examples::fetch_columns_in_steps);
+  return examples::run_example(count, words, {.steps = 40, .size = 512}, examples::fetch_columns_in_steps);
 }

@@ -1,4 +1,4 @@
-// strided, slow: each step copies a block of columns, 256 bytes of each row.
+// strided, slow: each step copies a block of columns, 512 bytes of each row.
 #include <cstdint>
 
 #include "../common/cuda.hpp"
@@ -7,7 +7,8 @@
 
 namespace examples {
 
-/// The fault: the copy engine fetches each row by itself, and short rows leave the link idle between them.
+/// The fault: the copy engine fetches row by row. Each is in other pages of the host than the one before, and the link
+/// idles until their addresses are found.
 static void copy_columns(std::uint32_t* to, const std::uint32_t* from, std::size_t bytes, cudaStream_t stream) {
   check(cudaMemcpy2DAsync(to, bytes, from, kColumnBlocks * bytes, bytes, kMatrixRows, cudaMemcpyHostToDevice, stream));
 }
@@ -17,5 +18,5 @@ bool copy_columns_in_steps(const Settings& settings) { return work_on_columns(se
 }  // namespace examples
 
 int main(int count, char** words) {
-  return examples::run_example(count, words, {.steps = 40, .size = 256}, examples::copy_columns_in_steps);
+  return examples::run_example(count, words, {.steps = 40, .size = 512}, examples::copy_columns_in_steps);
 }

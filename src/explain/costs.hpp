@@ -48,12 +48,13 @@ struct Costs {
   double asynchronous_copy = 3e-6;  ///< host time of an asynchronous copy call
   double launch = 2e-6;             ///< host time of a kernel launch call
   double start = 5e-6;              ///< seconds from the launch call to the begin of the kernel
-  double wake = 5e-6;          ///< seconds from the end of an operation to the return of the call that waits for it
-  double graph_launch = 6e-6;  ///< host time of launching a small graph
-  double graph_node = 1.1e-6;  ///< GPU time of each empty kernel node in a graph whose nodes form a chain
-  double handover = 1.5e-6;    ///< seconds from the end of an operation to the begin of one that depends on it
-  double touch = 3e-10;        ///< seconds per byte to allocate memory, write to each page once, and free it
-  double gather = 1e-10;       ///< seconds per byte of a host copy between two buffers: 10 GB/s
+  double wake = 5e-6;            ///< seconds from the end of an operation to the return of the call that waits for it
+  double graph_launch = 6e-6;    ///< host time of launching a small graph
+  double graph_node = 1.1e-6;    ///< GPU time of each empty kernel node in a graph whose nodes form a chain
+  double handover = 1.5e-6;      ///< seconds from the end of an operation to the begin of one that depends on it
+  double touch = 3e-10;          ///< seconds per byte to allocate memory, write to each page once, and free it
+  double read_cached = 1.9e-10;  ///< seconds per byte for one of several threads to read() a file in the page cache
+  double gather = 1e-10;         ///< seconds per byte of a host copy between two buffers: 10 GB/s
 };
 
 }  // namespace xferbench::explain

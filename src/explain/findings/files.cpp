@@ -20,11 +20,11 @@ namespace {
 
 // --- Mapped files ---------------------------------------------------------------------------------------------------
 
-constexpr double kReaders = 4;  // threads that read a file into pinned slots, as the fix suggests
+constexpr double kReaders = 8;  // threads that read a file into pinned slots, as the fix suggests
 
 /// Seconds of a copy by pinned slots: threads copy from the page cache into them while earlier slots cross the link.
 double seconds_by_slots(const Operation& o, const Costs& costs) {
-  const double reading = static_cast<double>(o.bytes) * costs.gather / kReaders;
+  const double reading = static_cast<double>(o.bytes) * costs.read_cached / kReaders;
   return std::max(reading, costs.copy(o.copy, Memory::pinned, o.bytes).value_or(reading));
 }
 
