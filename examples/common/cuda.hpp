@@ -76,13 +76,13 @@ inline Event make_event() {
   return Event(event);
 }
 
-/// Brings pages of managed memory to the GPU, in the order of the stream.
-inline void prefetch(const void* memory, std::size_t bytes, cudaStream_t stream) {
-  const cudaMemLocation gpu{cudaMemLocationTypeDevice, 0};
+/// Brings pages of managed memory to the GPU or the host, in the order of the stream.
+inline void prefetch(const void* memory, std::size_t bytes, cudaMemLocationType to, cudaStream_t stream) {
+  const cudaMemLocation place{to, 0};
 #if CUDART_VERSION >= 13000
-  check(cudaMemPrefetchAsync(memory, bytes, gpu, 0, stream));
+  check(cudaMemPrefetchAsync(memory, bytes, place, 0, stream));
 #else
-  check(cudaMemPrefetchAsync_v2(memory, bytes, gpu, 0, stream));
+  check(cudaMemPrefetchAsync_v2(memory, bytes, place, 0, stream));
 #endif
 }
 

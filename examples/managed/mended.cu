@@ -1,4 +1,4 @@
-// managed, mended: pages of managed memory are brought before the kernel begins.
+// managed, mended: pages of managed memory are brought before the kernel begins, and before the host touches them.
 #include <cstdint>
 
 #include "../common/cuda.hpp"
@@ -26,10 +26,12 @@ bool touch_by_turns(const Settings& settings) {
   const std::size_t passes = measure(settings, [&] {
     for (std::size_t step = 0; step < settings.steps; ++step) {
       for (std::size_t i = 0; i < count; i += kPage) ++values[i];  // the host has something to say of each page
-      // Mended: it is known what the kernel will touch, so all of it comes in one go, in the order of the stream.
-      prefetch(values.get(), settings.size, stream.get());
+      // Mended: it is known what the kernel and the host will touch, so all of it moves in one go, in the order of the
+      // stream.
+      prefetch(values.get(), settings.size, cudaMemLocationTypeDevice, stream.get());
       advance_all<<<blocks_for(count), kThreads, 0, stream.get()>>>(values.get(), count, kRounds);
       check(cudaGetLastError());
+      prefetch(values.get(), settings.size, cudaMemLocationTypeHost, stream.get());
       check(cudaStreamSynchronize(stream.get()));
     }
   });

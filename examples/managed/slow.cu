@@ -26,8 +26,9 @@ bool touch_by_turns(const Settings& settings) {
   const std::size_t passes = measure(settings, [&] {
     for (std::size_t step = 0; step < settings.steps; ++step) {
       for (std::size_t i = 0; i < count; i += kPage) ++values[i];  // the host has something to say of each page
-      // The fault: the pages are on the host now. Each that the kernel touches stops a part of it until the driver has
-      // seen to the fault and moved the page, a few at a time: some ten times as long as a copy of all of them.
+      // The fault: the pages are on the host now, where the loop has had to wait for each. Each that the kernel touches
+      // stops a part of it until the driver has seen to the fault and moved the page, a few at a time: some ten times
+      // as long as a copy of all of them.
       advance_all<<<blocks_for(count), kThreads, 0, stream.get()>>>(values.get(), count, kRounds);
       check(cudaGetLastError());
       check(cudaStreamSynchronize(stream.get()));

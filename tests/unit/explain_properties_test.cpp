@@ -114,6 +114,32 @@ TEST(ExplainProperties, PagesThatMoveSideBySideDoNotCountTwice) {
   EXPECT_GE(*managed->seconds_after, 5 * 6e-3);
 }
 
+TEST(ExplainProperties, TheHostThatTouchesManagedPagesWaitsForThemToo) {
+  constexpr int kSteps = 5;
+  const auto write = [](double touching) {
+    return [=](SyntheticRecording& m) {
+      const std::uint32_t s = m.stream(StreamFlag::non_blocking);
+      for (int i = 0; i < kSteps; ++i) {
+        m.work(touching);
+        m.kernel("work", 10e-3, s);
+        m.wait(s);
+      }
+    };
+  };
+  Recording r = in_range(write(8e-3));
+  for (const recording::Kernel& k : r.kernels) {  // the kernel waits for 4 ms, and the host before it for 7 of 8 ms
+    r.migrations.push_back({.begin = k.on.begin, .end = k.on.begin + 4'000'000, .bytes = MiB, .kind = CopyKind::h2d});
+    for (const recording::Time before : {recording::Time{7'500'000}, recording::Time{1'000'000}}) {
+      const recording::Time begin = k.on.begin - before;
+      r.migrations.push_back({.begin = begin, .end = begin + 500'000, .bytes = MiB, .kind = CopyKind::d2h});
+    }
+  }
+  const Finding managed = *find(explained(r), FindingKind::managed);
+  EXPECT_EQ(managed.count, kSteps * 3);
+  EXPECT_EQ(managed.bytes, kSteps * 3 * MiB);
+  EXPECT_NEAR(*managed.seconds_after, kSteps * (1e-3 + 6e-3), kSteps * 0.8e-3);
+}
+
 TEST(ExplainProperties, PagesOfAnotherDeviceAreNotThisKernels) {
   Recording r = in_range([](SyntheticRecording& m) {
     const std::uint32_t s = m.stream(StreamFlag::non_blocking);
