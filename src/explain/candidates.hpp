@@ -61,6 +61,9 @@ std::vector<Candidate> slow_workers(const AnalysisInput& input);
 /// Calls all functions above. Returns all candidates that they found.
 std::vector<Candidate> candidates(const AnalysisInput& input);
 
+/// Returns the calls of which waits() finds that they wait needlessly.
+std::vector<Index> needless_waits(const AnalysisInput& input);
+
 // --- Shared helpers --------------------------------------------------------------------------------------------------
 
 /// Where most of these operations are in the program: their most frequent CUDA call, NVTX range, call stack, and

@@ -278,6 +278,25 @@ TEST(ExplainProperties, CallsBetweenMergedCopiesAndWorkForTheirUseMayGoWithThem)
   EXPECT_GT(*small.seconds_after, kSteps * kCopies * 9e-6) << "all of it stays";
 }
 
+TEST(ExplainProperties, LaunchesWithNeedlessWaitsBetweenThemGainByAGraphOnceTheWaitsAreGone) {
+  const Recording r = in_range([](SyntheticRecording& m) {
+    const std::uint32_t s = m.stream(StreamFlag::non_blocking);
+    for (int i = 0; i < 500; ++i) {
+      m.kernel("work", 1e-6, s);
+      m.wait(s);
+    }
+    m.copy(CopyKind::d2h, Memory::pinned, 4, s);
+    m.wait(s);
+  });
+  const ProcessExplanation analysis = explained(r);
+  const Finding* wait = find(analysis, FindingKind::needless_wait);
+  const Finding* launches = find(analysis, FindingKind::launch_bound);
+  ASSERT_TRUE(wait != nullptr && launches != nullptr);
+  EXPECT_LT(wait, launches) << "first what gains by itself";
+  EXPECT_NEAR(*launches->seconds_after, analysis.window_summary.seconds, 1e-6) << "a graph does not end waits";
+  EXPECT_LT(*launches->seconds_after_all, 0.7 * *wait->seconds_after_all);
+}
+
 TEST(ExplainProperties, OfFixesThatGainAlikeTheCheapestIsFirst) {
   const Recording r = in_range([](SyntheticRecording& m) {
     const std::uint32_t s = m.stream(StreamFlag::non_blocking);

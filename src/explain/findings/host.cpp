@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 
 #include "core/units.hpp"
 #include "explain/candidates.hpp"
@@ -18,7 +19,8 @@ constexpr std::size_t kLeastLaunches = 8;
 /// In seconds. If the program works longer than this between two launches, that time is not launch overhead.
 constexpr double kLongestGap = 20e-6;
 
-/// Calls of a thread that each enqueue one operation in the same stream, one right after the other.
+/// Calls of a thread that each enqueue one operation in the same stream, one right after the other, with nothing but
+/// needless waits between them.
 using Launches = std::vector<Index>;
 
 bool launches_one(const Program& p, const HostCall& call) {
@@ -38,7 +40,14 @@ bool repeats(const Program& p, const Launches& run) {
   return 2 * names.size() <= run.size() && 2 * std::ranges::count_if(run, is_copy) < std::ssize(run);
 }
 
-std::vector<Launches> launch_sequences(const Program& p) {
+/// Whether the call comes right after that one, or after a needless wait that does.
+bool comes_after(const Program& p, const HostCall& call, Index before, const std::vector<Index>& needless) {
+  const bool waits = std::ranges::binary_search(needless, call.follows);
+  const HostCall& first = waits ? p.calls[call.follows] : call;
+  return first.follows == before && first.gap <= kLongestGap && call.gap <= kLongestGap;
+}
+
+std::vector<Launches> launch_sequences(const Program& p, const std::vector<Index>& needless) {
   std::vector<Launches> found;
   std::map<std::uint32_t, Launches> open;  // per thread: the sequence that the next launches may extend
   const auto close = [&](Launches& run) {
@@ -46,11 +55,12 @@ std::vector<Launches> launch_sequences(const Program& p) {
     run.clear();
   };
   for (Index c = 0; c < p.calls.size(); ++c) {
+    if (std::ranges::binary_search(needless, c)) continue;
     const HostCall& call = p.calls[c];
     Launches& run = open[call.thread];
     const bool launches = launches_one(p, call);
     const bool goes_on = launches && !run.empty() && stream_of(p, c) == stream_of(p, run.back()) &&
-                         call.follows == run.back() && call.gap <= kLongestGap;
+                         comes_after(p, call, run.back(), needless);
     if (!goes_on) close(run);
     if (launches) run.push_back(c);
   }
@@ -71,22 +81,37 @@ double idle_for_launches(const AnalysisInput& e, const std::vector<Launches>& se
   return sum;
 }
 
+void launch_as_graph(Program& p, std::span<const Index> run, const Costs& costs) {
+  const Index first = run.front();
+  for (const Index c : run) {
+    HostCall& call = p.calls[c];
+    Operation& o = p.operations[call.operations.front()];
+    call.own = c == first ? std::max(call.own, costs.graph_launch) : 0;
+    if (c == first) continue;
+    call.gap = 0;
+    o.delay = p.operations[p.calls[first].operations.front()].delay;
+    // The launch of a node overlaps with the kernel before it and, if the node is short, in part with the node itself.
+    constexpr double kShort = 3;
+    if (o.work < kShort * costs.graph_node) {
+      o.handover = std::clamp(costs.graph_node - o.work, 0., o.handover);
+    }
+  }
+}
+
+/// Whether another fix has removed the wait between these launches, or there was none.
+bool go_on_now(const Program& p, Index before, Index call) {
+  const Index between = p.calls[call].follows;
+  return between == before || p.calls[between].waits_for.empty();
+}
+
+/// Makes graphs of the launches between which the program does not wait.
 void launch_as_graphs(Program& p, const std::vector<Launches>& sequences, const Costs& costs) {
-  for (const Launches& run : sequences) {
-    const Index first = run.front();
-    for (const Index c : run) {
-      HostCall& call = p.calls[c];
-      Operation& o = p.operations[call.operations.front()];
-      call.own = c == first ? std::max(call.own, costs.graph_launch) : 0;
-      if (c == first) continue;
-      call.gap = 0;
-      o.delay = p.operations[p.calls[first].operations.front()].delay;
-      // The launch of a node overlaps with the kernel before it and, if the node is short, in part with the node
-      // itself.
-      constexpr double kShort = 3;
-      if (o.work < kShort * costs.graph_node) {
-        o.handover = std::clamp(costs.graph_node - o.work, 0., o.handover);
-      }
+  for (const Launches& all : sequences) {
+    for (auto first = all.begin(); first != all.end();) {
+      auto next = first + 1;
+      while (next != all.end() && go_on_now(p, *(next - 1), *next)) ++next;
+      if (next - first >= static_cast<std::ptrdiff_t>(kLeastLaunches)) launch_as_graph(p, {first, next}, costs);
+      first = next;
     }
   }
 }
@@ -94,7 +119,8 @@ void launch_as_graphs(Program& p, const std::vector<Launches>& sequences, const 
 }  // namespace
 
 std::vector<Candidate> launch_bound_sequences(const AnalysisInput& e) {
-  const std::vector<Launches> sequences = launch_sequences(e.program);
+  const std::vector<Index> needless = needless_waits(e);
+  const std::vector<Launches> sequences = launch_sequences(e.program, needless);
   std::vector<Index> operations;
   for (const Launches& run : sequences) {
     for (const Index c : run) operations.push_back(e.program.calls[c].operations.front());
@@ -102,10 +128,10 @@ std::vector<Candidate> launch_bound_sequences(const AnalysisInput& e) {
   if (operations.empty()) return {};
   Candidate candidate = of_operations(e, FindingKind::launch_bound, operations);
   candidate.finding.what = fmt::format(
-      "{} launches in {} without a wait between them: the GPU is idle for {} in total because the host launches too "
+      "{} launches in {} without a {}wait between them: the GPU is idle for {} in total because the host launches too "
       "slowly",
       operations.size(), sequences.size() == 1 ? "one sequence" : fmt::format("{} sequences", sequences.size()),
-      format_seconds(idle_for_launches(e, sequences)));
+      needless.empty() ? "" : "needed ", format_seconds(idle_for_launches(e, sequences)));
   candidate.fixes.push_back(
       {"Capture the repeated launches in a CUDA graph and launch the graph (PyTorch: torch.cuda.CUDAGraph, "
        "torch.compile(mode=\"reduce-overhead\"))",

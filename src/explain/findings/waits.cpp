@@ -203,13 +203,17 @@ Candidate results(const AnalysisInput& e, const Waits& waits) {
 
 }  // namespace
 
+std::vector<Index> needless_waits(const AnalysisInput& e) {
+  if (uses_managed_memory(e.recording)) return {};
+  std::vector<Index> found = waits_in(e.program).needless;
+  leave_out_reads(e.program, found);
+  return found.size() >= kLeastWaits ? found : std::vector<Index>();
+}
+
 std::vector<Candidate> waits(const AnalysisInput& e) {
-  Waits found = waits_in(e.program);
-  leave_out_reads(e.program, found.needless);
+  const Waits found = waits_in(e.program);
   std::vector<Candidate> all;
-  if (found.needless.size() >= kLeastWaits && !uses_managed_memory(e.recording)) {
-    all.push_back(needless(e, found.needless));
-  }
+  if (const std::vector<Index> calls = needless_waits(e); !calls.empty()) all.push_back(needless(e, calls));
   if (found.results.size() >= kLeastWaits) all.push_back(results(e, found));
   return all;
 }
