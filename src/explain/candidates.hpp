@@ -74,11 +74,11 @@ Place place_of_calls(const AnalysisInput& input, std::span<const Index> calls);
 /// Returns a candidate without fixes. Its finding gets the number and place of these operations, and at_most = true.
 Candidate of_operations(const AnalysisInput& input, FindingKind kind, std::span<const Index> operations);
 Candidate of_calls(const AnalysisInput& input, FindingKind kind, std::span<const Index> calls);
+/// Likewise, with the sizes of these copies.
+Candidate of_copies(const AnalysisInput& input, FindingKind kind, std::span<const Index> copies);
 
 /// Whether it is a copy between host and GPU.
 bool crosses_the_link(const Operation& operation);
-/// Returns a finding with the number, sizes and place of these copies.
-Finding finding_of_copies(const AnalysisInput& input, FindingKind kind, std::span<const Index> copies);
 /// Size in bytes of the largest of these copies.
 std::uint64_t largest_of(const Program& program, std::span<const Index> copies);
 /// Sum of the recorded durations in seconds, profiler overhead included.

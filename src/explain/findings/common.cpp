@@ -164,14 +164,12 @@ std::uint64_t largest_of(const Program& program, std::span<const Index> operatio
   return bytes(std::ranges::max(operations, {}, bytes));
 }
 
-Finding finding_of_copies(const AnalysisInput& e, FindingKind kind, std::span<const Index> operations) {
-  Finding finding{.kind = kind};
-  finding.count = operations.size();
-  finding.bytes = bytes_of(e.program, operations);
-  const std::uint64_t largest = largest_of(e.program, operations);
-  if (largest * operations.size() == finding.bytes) finding.each_size = largest;
-  finding.place = place_of_operations(e, operations);
-  return finding;
+Candidate of_copies(const AnalysisInput& e, FindingKind kind, std::span<const Index> copies) {
+  Candidate candidate = of_operations(e, kind, copies);
+  candidate.finding.bytes = bytes_of(e.program, copies);
+  const std::uint64_t largest = largest_of(e.program, copies);
+  if (largest * copies.size() == candidate.finding.bytes) candidate.finding.each_size = largest;
+  return candidate;
 }
 
 std::string rate_text(std::uint64_t bytes, double seconds) {

@@ -138,7 +138,9 @@ bool is_pageable(const Program& p, const Operation& o) {
 }
 
 Candidate pageable_candidate(const AnalysisInput& e, const std::vector<Index>& operations, double pinned) {
-  Candidate candidate{finding_of_copies(e, FindingKind::pageable, operations), {pinned_memory(e, operations)}};
+  Candidate candidate = of_copies(e, FindingKind::pageable, operations);
+  candidate.finding.at_most = false;
+  candidate.fixes.push_back(pinned_memory(e, operations));
   const CopyKind kind = e.program.operations[operations.front()].copy;
   candidate.finding.what =
       fmt::format("{} {} {} {} pageable memory: {}", copies_in_words(e.program, operations), to_or_from(kind),
@@ -316,7 +318,8 @@ Fix moved_together(CopyKind kind, PieceWay way, const std::vector<Run>& runs, co
   switch (way) {
     case PieceWay::batch:
       fix.text =
-          "Move the pieces by one cudaMemcpyBatchAsync (CUDA 12.8 or newer), behind an empty kernel if the stream is idle";
+          "Move the pieces by one cudaMemcpyBatchAsync (CUDA 12.8 or newer), behind an empty kernel if the stream is "
+          "idle";
       fix.assumption = "The pieces may stay where they are, and no copy depends on the result of an earlier one";
       fix.name = "one cudaMemcpyBatchAsync";
       break;
@@ -370,12 +373,12 @@ Candidate small_candidate(const AnalysisInput& e, CopyKind kind, const std::vect
   constexpr double kEnough = 0.9;
   std::vector<Index> operations;
   for (const Run& run : runs) operations.insert(operations.end(), run.begin(), run.end());
-  Candidate candidate{finding_of_copies(e, FindingKind::small_copies, operations), fixes_of_small(e, kind, runs),
-                      kEnough};
+  Candidate candidate = of_copies(e, FindingKind::small_copies, operations);
+  candidate.fixes = fixes_of_small(e, kind, runs);
+  candidate.enough = kEnough;
   candidate.finding.what = fmt::format(
       "{} {} follow each other and could be merged into {}", copies_in_words(e.program, operations), to_or_from(kind),
       runs.size() == 1 ? "one" : fmt::format("{} (about {} in each)", runs.size(), operations.size() / runs.size()));
-  candidate.finding.at_most = true;
   return candidate;
 }
 
@@ -420,8 +423,8 @@ Fix advice_for_slow(bool rows) {
 }
 
 Candidate slow_candidate(const AnalysisInput& e, CopyKind kind, bool rows, const std::vector<Index>& operations) {
-  Candidate candidate{finding_of_copies(e, FindingKind::slow_copies, operations), {advice_for_slow(rows)}};
-  candidate.finding.at_most = true;
+  Candidate candidate = of_copies(e, FindingKind::slow_copies, operations);
+  candidate.fixes.push_back(advice_for_slow(rows));
   candidate.finding.what = fmt::format(
       "{}{} {} {} {}; this machine reaches {}{}. Slow-down by copies in the other direction is not included",
       copies_in_words(e.program, operations), rows ? ", row by row," : "", to_or_from(kind),
@@ -468,7 +471,8 @@ std::vector<Candidate> blocking_copies(const AnalysisInput& e) {
     if (blocks) operations.push_back(i);
   }
   if (operations.empty()) return {};
-  Candidate candidate{finding_of_copies(e, FindingKind::blocking_copy, operations), {}};
+  Candidate candidate = of_copies(e, FindingKind::blocking_copy, operations);
+  candidate.finding.at_most = false;
   candidate.finding.what = fmt::format("{} to the GPU from pinned memory {} blocking calls: the host waits for each",
                                        copies_in_words(e.program, operations), verb(operations.size(), "use"));
   candidate.fixes.push_back({"Use cudaMemcpyAsync on a stream, and wait once before the memory is overwritten",

@@ -30,9 +30,8 @@ double seconds_by_slots(const Operation& o, const Costs& costs) {
 
 Candidate mapped_candidate(const AnalysisInput& e, std::string_view file, const std::vector<Index>& copies) {
   const double slots = total_of(copies, [&e](Index i) { return seconds_by_slots(e.program.operations[i], e.costs); });
-  Candidate candidate{finding_of_copies(e, FindingKind::mapped_copy, copies), {}};
+  Candidate candidate = of_copies(e, FindingKind::mapped_copy, copies);
   Finding& finding = candidate.finding;
-  finding.at_most = true;
   finding.what =
       fmt::format("{} to the GPU {} from the mapped file {}: {}; through pinned slots up to {}",
                   copies_in_words(e.program, copies), verb(copies.size(), "read"), file,
@@ -84,8 +83,7 @@ void read_ahead(Program& p, const std::vector<Index>& copies) {
 }
 
 Candidate in_turn_candidate(const AnalysisInput& e, const std::vector<Index>& copies, std::uint64_t read) {
-  Candidate candidate{finding_of_copies(e, FindingKind::read_in_turn, copies), {}};
-  candidate.finding.at_most = true;
+  Candidate candidate = of_copies(e, FindingKind::read_in_turn, copies);
   candidate.finding.what =
       fmt::format("The thread that makes {} to the GPU reads {}{} between them, by read() from files, pipes or sockets",
                   copies_in_words(e.program, copies), format_size(read), from_storage(e.program, copies));

@@ -48,9 +48,8 @@ std::optional<double> pace_of_copying(const Program& p, const std::vector<Index>
 }
 
 Candidate host_copies_of(const AnalysisInput& e, const std::vector<Index>& copies, double pace) {
-  Candidate candidate{finding_of_copies(e, FindingKind::host_copy, copies), {}};
+  Candidate candidate = of_copies(e, FindingKind::host_copy, copies);
   Finding& finding = candidate.finding;
-  finding.at_most = true;
   const double seconds = pace * static_cast<double>(finding.bytes);
   finding.what = fmt::format(
       "Before each of {} to the GPU from pinned memory, its thread works as long as a CPU needs to copy the data "

@@ -73,9 +73,8 @@ std::vector<Candidate> copies_into_new_memory(const AnalysisInput& e) {
     return o.copy == CopyKind::d2h && cover(call.faults, o.bytes) && usual && o.work > kSlower * *usual;
   });
   if (copies.empty()) return {};
-  Candidate candidate{finding_of_copies(e, FindingKind::fresh_memory, copies), {}};
+  Candidate candidate = of_copies(e, FindingKind::fresh_memory, copies);
   Finding& finding = candidate.finding;
-  finding.at_most = true;
   finding.what = fmt::format(
       "{} back from the GPU {} to memory that was mostly not touched before ({} page faults): {}; touched memory would "
       "reach {}, also pageable",
@@ -107,8 +106,7 @@ std::vector<Candidate> arrays_made_anew(const AnalysisInput& e) {
   if (copies.size() < kFewest) return {};
   const std::uint64_t bytes =
       total_of(copies, [&e](Index i) { return new_bytes_before(e.program, e.program.operations[i]); });
-  Candidate candidate{finding_of_copies(e, FindingKind::fresh_memory, copies), {}};
-  candidate.finding.at_most = true;
+  Candidate candidate = of_copies(e, FindingKind::fresh_memory, copies);
   candidate.finding.what = fmt::format("Before each of {} to the GPU, the program touches new memory, {} in total",
                                        copies_in_words(e.program, copies), format_size(bytes));
   candidate.fixes.push_back(

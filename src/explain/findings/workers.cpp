@@ -50,8 +50,7 @@ double idle_before(const Program& p, Index copy) {
 
 Candidate workers_candidate(const AnalysisInput& e, const std::vector<Index>& copies, const std::vector<double>& idle,
                             const BusyChildren& children) {
-  Candidate candidate{finding_of_copies(e, FindingKind::slow_workers, copies), {}};
-  candidate.finding.at_most = true;
+  Candidate candidate = of_copies(e, FindingKind::slow_workers, copies);
   candidate.finding.what = fmt::format(
       "The GPU waits for workers: the thread that makes {} to the GPU idles for {} between them, while {} {:.1f} CPUs "
       "busy",
