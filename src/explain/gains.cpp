@@ -165,7 +165,7 @@ std::optional<LessWork> without_recurring_work(Program fixed, double seconds, do
   constexpr double kLike = 3;
   constexpr std::size_t kFewest = 4;
   const auto is_around = [](const HostCall& call) { return call.merged || call.after_merged; };
-  const auto group = [](const HostCall& call) { return std::tuple(call.thread, call.name, call.after_merged); };
+  const auto group = [](const HostCall& call) { return std::tuple(call.thread, call.name, call.merged); };
   std::map<std::tuple<std::uint32_t, Index, bool>, std::vector<double>> gaps;
   for (const HostCall& call : fixed.calls) {
     if (is_around(call)) gaps[group(call)].push_back(call.gap);
@@ -262,28 +262,31 @@ class Sequence {
         scale_(reference / unchanged),
         reference_(reference) {}
 
-  /// Reports the candidate if it gains at least `least_share`, alone or after the fixes before it.
+  /// Reports the candidate if it gains at least `least_share`, alone, after the fixes before it or at best (Finding::
+  /// seconds_after_least).
   void try_next(const Candidate& candidate, const FixTrial& alone, double least_share, Gains& gains) {
     const FixTrial here = gains.findings.empty() ? alone : tried(program_, candidate, seconds_, scale_);
     const double gain_here = seconds_ - here.seconds();
-    if (std::max(unchanged_ - alone.seconds(), gain_here) < least_share * unchanged_) {
+    const std::size_t fix = gain_here > 0 ? here.best : alone.best;  // index of the fix to report
+    const double after = std::min(alone.times[fix], unchanged_);     // a slow-down by the fix counts as no gain
+    Finding finding = candidate.finding;
+    finding.seconds_after = after * scale_;
+    finding.share = std::max(unchanged_ - after, gain_here) * scale_ / reference_;
+    if (std::isfinite(alone.times[fix])) add_range(candidate.fixes[fix], finding);
+    const double at_best = 1 - finding.seconds_after_least.value_or(reference_) / reference_;
+    if (std::max(finding.share, at_best) < least_share) {
       ++gains.left_out;
       return;
     }
-    const std::size_t fix = gain_here > 0 ? here.best : alone.best;  // index of the fix to report
-    const double after = std::min(alone.times[fix], unchanged_);     // a slow-down by the fix counts as no gain
     if (gain_here > 0) {
       candidate.fixes[fix].apply(program_);
       seconds_ = here.seconds();
     }
-    Finding& finding = gains.findings.emplace_back(candidate.finding);
     finding.fix = candidate.fixes[fix].text;
     finding.assumption = candidate.fixes[fix].assumption;
-    finding.seconds_after = after * scale_;
     finding.seconds_after_all = seconds_ * scale_;
-    add_range(candidate.fixes[fix], finding);
     finding.alternatives = alternatives_of(candidate, alone, fix, scale_);
-    finding.share = std::max(unchanged_ - after, gain_here) * scale_ / reference_;
+    gains.findings.push_back(std::move(finding));
   }
 
  private:

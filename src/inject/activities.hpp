@@ -26,6 +26,8 @@ class Activities {
   /// and are not delivered again.
   void flush(bool forced);
   /// Handles the begin or end of a call: samples copies, and remembers the stack if stacks are requested.
+  /// Whether a callback is of a copy that is too small to be sampled, and nothing else is wanted of it.
+  [[nodiscard]] bool may_ignore(CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) const;
   void see_call(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_CallbackData& call);
   /// Stops all CUPTI recording.
   void disable();

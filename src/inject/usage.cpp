@@ -22,8 +22,6 @@ using recording::Time;
 
 namespace {
 
-/// Smaller copies take less time than the sampling is worth.
-constexpr std::size_t kLeastSampled = 64 << 10;
 /// From this size on, it is looked up from which file a copy reads.
 constexpr std::size_t kLeastOfFile = 1 << 20;
 

@@ -24,6 +24,8 @@ struct RuntimeCopyArguments {
   CopyArguments first{};
   std::int32_t kind = 0;  ///< cudaMemcpyKind
 };
+/// In bytes. Smaller copies are not sampled: they take less time than the sampling is worth.
+inline constexpr std::size_t kLeastSampled = 64 << 10;
 /// Whether a function of this name (plain_call_name()) has CopyArguments, as cudaMemcpy and cuMemcpyDtoHAsync do.
 bool has_copy_arguments(std::string_view call);
 
