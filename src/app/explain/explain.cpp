@@ -170,6 +170,11 @@ Analysis analyse(const cli::ExplainCommand& command, RecordingFolder& folder) {
   if (all.processes.empty() && all.no_trace.empty() && run.from > 0) {
     all.no_trace = "The program made no CUDA call in the time that --from and --for select";
   }
+  const auto has_streams = [](const Recording& r) { return !r.streams.empty(); };
+  if (all.processes.empty() && all.no_trace.empty() && std::ranges::any_of(folder.recordings, has_streams)) {
+    all.no_trace = run.range.empty() ? "The program made no copy, fill or launch"
+                                     : fmt::format("The program did nothing on the GPU in an NVTX range '{}'", run.range);
+  }
   if (!all.processes.empty() && !all.no_trace.empty()) all.warnings.push_back(std::exchange(all.no_trace, {}));
   if (all.simulated) {  // The run times are real; they cannot be compared with the simulated times of the processes.
     all.baseline_runs.clear();
