@@ -61,7 +61,7 @@ std::vector<Candidate> slow_workers(const AnalysisInput& input);
 /// Calls all functions above. Returns all candidates that they found.
 std::vector<Candidate> candidates(const AnalysisInput& input);
 
-/// Returns the calls of which waits() finds that they wait needlessly.
+/// Returns the calls that wait although nothing was copied back since the wait before; empty if they are few.
 std::vector<Index> needless_waits(const AnalysisInput& input);
 
 // --- Shared helpers --------------------------------------------------------------------------------------------------
@@ -101,6 +101,9 @@ double time_of_calls(const AnalysisInput& input, std::span<const Index> calls);
 /// Returns the calls whose gaps (HostCall::gap) are the program's work for this copy: the call itself, and those before
 /// it on its thread, back to the last sampled copy, launch or wait.
 std::vector<Index> calls_of_work_before(const Program& program, Index call);
+
+/// Seconds of that work.
+double work_before(const Program& program, Index call);
 
 /// Removes this much time from the program's own work for this copy, most from where it takes longest.
 void shorten_work_before(Program& program, Index call, double seconds);

@@ -272,7 +272,8 @@ class Sequence {
     Finding finding = candidate.finding;
     finding.seconds_after = after * scale_;
     finding.share = std::max(unchanged_ - after, gain_here) * scale_ / reference_;
-    if (std::isfinite(alone.times[fix])) add_range(candidate.fixes[fix], finding);
+    const bool merges = finding.kind == FindingKind::small_copies;
+    if (merges && std::isfinite(alone.times[fix])) add_range(candidate.fixes[fix], finding);
     const double at_best = 1 - finding.seconds_after_least.value_or(reference_) / reference_;
     if (std::max(finding.share, at_best) < least_share) {
       ++gains.left_out;

@@ -23,6 +23,12 @@ void depend(Operation& o, Index on, bool legacy) {
   if (on != kNone && std::ranges::none_of(o.after, same)) o.after.push_back({on, legacy});
 }
 
+const Sample& sample_of(const Program& program, Index call) {
+  static const Sample none;
+  const auto found = program.samples.find(call);
+  return found == program.samples.end() ? none : found->second;
+}
+
 bool is_wait(const HostCall& call) {
   return call.kind == CudaCallKind::wait_stream || call.kind == CudaCallKind::wait_device ||
          call.kind == CudaCallKind::wait_event;
@@ -238,11 +244,11 @@ class Builder {
 
   /// Sets what a thread did from one sampled copy to the next, `in_calls` seconds of which it was in CUDA calls. A
   /// thread that waits there mostly uses a CPU. If it used less, it slept there, and its CPU time was for other work.
-  static void set_idle(const recording::Usage& copy, const recording::Usage& next, double in_calls, HostCall& call) {
+  static void set_idle(const recording::Usage& copy, const recording::Usage& next, double in_calls, Sample& sample) {
     const double all = 1e-9 * static_cast<double>(next.begin - copy.begin);
     const double cpu = 1e-9 * static_cast<double>(next.cpu_before - std::min(next.cpu_before, copy.cpu_before));
-    call.outside_before = std::max(0., all - in_calls);
-    call.idle_before = std::max(0., cpu < in_calls ? call.outside_before - cpu : all - cpu);
+    sample.outside_before = std::max(0., all - in_calls);
+    sample.idle_before = std::max(0., cpu < in_calls ? sample.outside_before - cpu : all - cpu);
   }
 
   /// Returns for each call the seconds that its thread was in CUDA calls of the window before it.
@@ -267,16 +273,17 @@ class Builder {
       Since& since = threads[usage.thread];
       since.see(usage);
       HostCall& call = program_.calls[c];
-      call.faults = usage.faults_until_end - usage.faults_before;
-      call.source_file = usage.source_file;
+      Sample& sample = program_.samples[c];
+      sample.faults = usage.faults_until_end - usage.faults_before;
+      sample.source_file = usage.source_file;
       const auto to_gpu = [this](Index i) { return program_.operations[i].copy == CopyKind::h2d; };
       if (std::ranges::none_of(call.operations, to_gpu)) continue;
       call.is_sampled = true;
-      call.faults_before = std::exchange(since.faults, 0);
-      call.read_before = std::exchange(since.read, 0);
-      call.from_disk_before = std::exchange(since.from_disk, 0);
+      sample.faults_before = std::exchange(since.faults, 0);
+      sample.read_before = std::exchange(since.read, 0);
+      sample.from_disk_before = std::exchange(since.from_disk, 0);
       if (since.copy != kNone) {
-        set_idle(*since.of_copy, usage, in_calls[c] - in_calls[since.copy], call);
+        set_idle(*since.of_copy, usage, in_calls[c] - in_calls[since.copy], sample);
       }
       since.copy = c;
       since.of_copy = &usage;

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <vector>
 
 #include "explain/costs.hpp"
@@ -61,6 +62,18 @@ struct Operation {
   bool varies = false;
 };
 
+/// What a recording::Usage tells of a copy.
+struct Sample {
+  Index source_file = 0;     ///< NameId; the mapped file from which the copy reads
+  std::uint64_t faults = 0;  ///< page faults in the call
+  // What its thread did since its sampled copy to the GPU before this one; 0 for the first such copy in the window.
+  std::uint64_t faults_before = 0;
+  std::uint64_t read_before = 0;       ///< bytes read, up to where that was last looked up
+  std::uint64_t from_disk_before = 0;  ///< bytes that it made storage devices deliver, likewise
+  double idle_before = 0;              ///< seconds that it neither used a CPU nor was in a CUDA call
+  double outside_before = 0;           ///< seconds outside of CUDA calls, `idle_before` among them
+};
+
 /// A CUDA call on the host.
 struct HostCall {
   double begin = 0;  ///< as recorded
@@ -77,15 +90,7 @@ struct HostCall {
   std::uint32_t thread = 0;
   std::uint32_t stack = 0;
   CudaCallKind kind = CudaCallKind::none;
-  Index source_file = 0;     ///< NameId; the mapped file from which the copy reads
-  bool is_sampled = false;   ///< a copy to the GPU of which the recording has a recording::Usage
-  std::uint64_t faults = 0;  ///< page faults in the call; 0 for copies that are not sampled
-  // What its thread did since its sampled copy to the GPU before this one; 0 for the first such copy in the window.
-  std::uint64_t faults_before = 0;
-  std::uint64_t read_before = 0;       ///< bytes read, up to where that was last looked up
-  std::uint64_t from_disk_before = 0;  ///< bytes that it made storage devices deliver, likewise
-  double idle_before = 0;              ///< seconds that it neither used a CPU nor was in a CUDA call
-  double outside_before = 0;           ///< seconds outside of CUDA calls, `idle_before` among them
+  bool is_sampled = false;  ///< a copy to the GPU that is in Program::samples
   bool asynchronous = false;
   /// A fix merges this copy with a later one, or the call lies between such copies. Its gap stays, and the time of a
   /// call between them, unless they go with the copies.
@@ -108,13 +113,17 @@ struct Program {
   std::vector<HostCall> calls{};        ///< sorted by begin; the last one marks the end of the window
   std::vector<Operation> operations{};  ///< sorted by begin, followed by the joins
   std::vector<StreamInfo> streams{};
-  double duplex_h2d = 1;            ///< speed of an H2D copy while a D2H copy runs, as a share of its speed alone
-  double duplex_d2h = 1;            ///< speed of a D2H copy while an H2D copy runs, as a share of its speed alone
-  std::size_t kernels_at_once = 1;  ///< largest number of kernels that ran concurrently
+  std::map<Index, Sample> samples{};  ///< by the index of the call
+  double duplex_h2d = 1;              ///< speed of an H2D copy while a D2H copy runs, as a share of its speed alone
+  double duplex_d2h = 1;              ///< speed of a D2H copy while an H2D copy runs, as a share of its speed alone
+  std::size_t kernels_at_once = 1;    ///< largest number of kernels that ran concurrently
 };
 
 /// Makes an operation wait for operation `on`, unless it already does. Does nothing if `on` is kNone.
 void depend(Operation& o, Index on, bool legacy = false);
+
+/// Returns the sample of the call; all 0 for other calls.
+const Sample& sample_of(const Program& program, Index call);
 
 /// Whether the call only waits for the GPU, as cudaStreamSynchronize does.
 bool is_wait(const HostCall& call);

@@ -172,8 +172,9 @@ Analysis analyse(const cli::ExplainCommand& command, RecordingFolder& folder) {
   }
   const auto has_streams = [](const Recording& r) { return !r.streams.empty(); };
   if (all.processes.empty() && all.no_trace.empty() && std::ranges::any_of(folder.recordings, has_streams)) {
-    all.no_trace = run.range.empty() ? "The program made no copy, fill or launch"
-                                     : fmt::format("The program did nothing on the GPU in an NVTX range '{}'", run.range);
+    all.no_trace = run.range.empty()
+                       ? "The program made no copy, fill or launch"
+                       : fmt::format("The program did nothing on the GPU in an NVTX range '{}'", run.range);
   }
   if (!all.processes.empty() && !all.no_trace.empty()) all.warnings.push_back(std::exchange(all.no_trace, {}));
   if (all.simulated) {  // The run times are real; they cannot be compared with the simulated times of the processes.

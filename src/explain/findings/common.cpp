@@ -208,6 +208,10 @@ std::vector<Index> calls_of_work_before(const Program& program, Index call) {
   return found;
 }
 
+double work_before(const Program& p, Index call) {
+  return total_of(calls_of_work_before(p, call), [&p](Index c) { return std::max(0., p.calls[c].gap); });
+}
+
 std::map<std::uint32_t, std::vector<Index>> sampled_copies_by_thread(const Program& p) {
   std::map<std::uint32_t, std::vector<Index>> threads;
   for (Index i = 0; i < p.operations.size(); ++i) {

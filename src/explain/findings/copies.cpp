@@ -134,7 +134,7 @@ bool keep_the_host(const Program& p, std::span<const Index> operations) {
 
 /// Whether the copy is of memory that could be pinned. A mapped file has a finding of its own (findings/files.cpp).
 bool is_pageable(const Program& p, const Operation& o) {
-  return o.host == Memory::pageable && (o.call == kNone || p.calls[o.call].source_file == 0);
+  return o.host == Memory::pageable && (o.call == kNone || sample_of(p, o.call).source_file == 0);
 }
 
 Candidate pageable_candidate(const AnalysisInput& e, const std::vector<Index>& operations, double pinned) {

@@ -55,11 +55,12 @@ Candidate mapped_candidate(const AnalysisInput& e, std::string_view file, const 
 // --- Reading in turn ------------------------------------------------------------------------------------------------
 
 std::uint64_t bytes_read_before(const Program& p, const std::vector<Index>& copies) {
-  return total_of(copies, [&p](Index i) { return p.calls[p.operations[i].call].read_before; });
+  return total_of(copies, [&p](Index i) { return sample_of(p, p.operations[i].call).read_before; });
 }
 
 std::string from_storage(const Program& p, const std::vector<Index>& copies) {
-  const std::uint64_t sum = total_of(copies, [&p](Index i) { return p.calls[p.operations[i].call].from_disk_before; });
+  const std::uint64_t sum =
+      total_of(copies, [&p](Index i) { return sample_of(p, p.operations[i].call).from_disk_before; });
   return sum == 0 ? "" : fmt::format(" ({} of it from storage)", format_size(sum));
 }
 
@@ -161,7 +162,7 @@ std::vector<Candidate> mapped_copies(const AnalysisInput& e) {
   for (Index i = 0; i < e.program.operations.size(); ++i) {
     const Operation& o = e.program.operations[i];
     if (o.copy != CopyKind::h2d || o.host != Memory::pageable || o.call == kNone) continue;
-    if (const Index file = e.program.calls[o.call].source_file; file != 0) files[file].push_back(i);
+    if (const Index file = sample_of(e.program, o.call).source_file; file != 0) files[file].push_back(i);
   }
   std::vector<Candidate> found;
   for (const auto& [file, copies] : files) found.push_back(mapped_candidate(e, e.recording.name(file), copies));

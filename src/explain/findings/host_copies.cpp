@@ -15,11 +15,9 @@ namespace xferbench::explain {
 namespace {
 
 /// Seconds for which the thread works before the copy, outside of CUDA calls.
-double work_before(const Program& p, Index copy) {
-  const HostCall& call = p.calls[p.operations[copy].call];
-  const double all = total_of(calls_of_work_before(p, p.operations[copy].call),
-                              [&p](Index c) { return std::max(0., p.calls[c].gap); });
-  return std::max(0., all - call.idle_before);
+double busy_before(const Program& p, Index copy) {
+  const Index call = p.operations[copy].call;
+  return std::max(0., work_before(p, call) - sample_of(p, call).idle_before);
 }
 
 /// Whether the data could have come to the copy's memory by a copy: it is pinned, and the thread neither reads files
@@ -28,9 +26,9 @@ bool may_be_filled_by_copying(const Program& p, Index copy) {
   constexpr std::uint64_t kLeast = 1 * MiB;
   constexpr std::uint64_t kPage = 4 * KiB;
   const Operation& o = p.operations[copy];
-  const HostCall& call = p.calls[o.call];
-  return o.host == recording::Memory::pinned && o.bytes >= kLeast && 2 * call.read_before < o.bytes &&
-         2 * call.faults_before * kPage < o.bytes;
+  const Sample& sample = sample_of(p, o.call);
+  return o.host == recording::Memory::pinned && o.bytes >= kLeast && 2 * sample.read_before < o.bytes &&
+         2 * sample.faults_before * kPage < o.bytes;
 }
 
 /// Seconds per byte of the work before each copy, if it takes about as long as copying each time; else nothing. One CPU
@@ -40,7 +38,7 @@ std::optional<double> pace_of_copying(const Program& p, const std::vector<Index>
   constexpr double kSlowest = 2.5e-10;
   constexpr double kAlike = 1.5;
   const std::vector<double> paces =
-      list_of(copies, [&p](Index i) { return work_before(p, i) / static_cast<double>(p.operations[i].bytes); });
+      list_of(copies, [&p](Index i) { return busy_before(p, i) / static_cast<double>(p.operations[i].bytes); });
   const double usual = statistics::median(paces);
   const auto is_like = [usual](double pace) { return pace < kAlike * usual && usual < kAlike * pace; };
   if (usual < kFastest || usual > kSlowest) return std::nullopt;
@@ -59,7 +57,7 @@ Candidate host_copies_of(const AnalysisInput& e, const std::vector<Index>& copie
   candidate.fixes.push_back(
       {"Make the data in pinned memory in the first place (CuPy: cupyx.empty_pinned; PyTorch: pin_memory=True)",
        "This work is a copy into the pinned memory, which a recording does not show", [copies](Program& p) {
-         for (const Index i : copies) shorten_work_before(p, p.operations[i].call, work_before(p, i));
+         for (const Index i : copies) shorten_work_before(p, p.operations[i].call, busy_before(p, i));
        }});
   return candidate;
 }

@@ -33,7 +33,7 @@ std::vector<Index> copies_that(const Program& p, Wanted wanted) {
   std::vector<Index> found;
   for (Index i = 0; i < p.operations.size(); ++i) {
     const Operation& o = p.operations[i];
-    if (crosses_the_link(o) && o.host == Memory::pageable && o.call != kNone && wanted(o, p.calls[o.call])) {
+    if (crosses_the_link(o) && o.host == Memory::pageable && o.call != kNone && wanted(o)) {
       found.push_back(i);
     }
   }
@@ -43,7 +43,7 @@ std::vector<Index> copies_that(const Program& p, Wanted wanted) {
 // --- Copies into memory that was never touched -----------------------------------------------------------------------
 
 std::uint64_t faults_in(const Program& p, const std::vector<Index>& copies) {
-  return total_of(copies, [&p](Index i) { return p.calls[p.operations[i].call].faults; });
+  return total_of(copies, [&p](Index i) { return sample_of(p, p.operations[i].call).faults; });
 }
 
 /// Freeing, as a share of allocating, touching and freeing. (Measured in a program on an H100: a sixteenth.)
@@ -68,9 +68,10 @@ void keep_memory(Program& p, const std::vector<Index>& copies, const Costs& cost
 
 std::vector<Candidate> copies_into_new_memory(const AnalysisInput& e) {
   constexpr double kSlower = 1.3;  // a copy that takes less than this many times the usual time has another reason
-  const std::vector<Index> copies = copies_that(e.program, [&e](const Operation& o, const HostCall& call) {
+  const std::vector<Index> copies = copies_that(e.program, [&e](const Operation& o) {
     const auto usual = e.costs.copy(o.copy, o.host, o.bytes);
-    return o.copy == CopyKind::d2h && cover(call.faults, o.bytes) && usual && o.work > kSlower * *usual;
+    return o.copy == CopyKind::d2h && cover(sample_of(e.program, o.call).faults, o.bytes) && usual &&
+           o.work > kSlower * *usual;
   });
   if (copies.empty()) return {};
   Candidate candidate = of_copies(e, FindingKind::fresh_memory, copies);
@@ -94,14 +95,14 @@ std::vector<Candidate> copies_into_new_memory(const AnalysisInput& e) {
 /// Size of the new memory that the thread touched before the copy, but at most twice that of the copy: a program that
 /// makes an array may need another for it.
 std::uint64_t new_bytes_before(const Program& p, const Operation& copy) {
-  return std::min(p.calls[copy.call].faults_before * kPage, 2 * copy.bytes);
+  return std::min(sample_of(p, copy.call).faults_before * kPage, 2 * copy.bytes);
 }
 
 std::vector<Candidate> arrays_made_anew(const AnalysisInput& e) {
   constexpr std::size_t kFewest = 3;
-  const std::vector<Index> copies = copies_that(e.program, [](const Operation& o, const HostCall& call) {
-    const bool is_new = o.bytes > 0 && 2 * call.faults_before * kPage >= o.bytes;
-    return o.copy == CopyKind::h2d && call.source_file == 0 && is_new;
+  const std::vector<Index> copies = copies_that(e.program, [&e](const Operation& o) {
+    const bool is_new = o.bytes > 0 && 2 * sample_of(e.program, o.call).faults_before * kPage >= o.bytes;
+    return o.copy == CopyKind::h2d && sample_of(e.program, o.call).source_file == 0 && is_new;
   });
   if (copies.size() < kFewest) return {};
   const std::uint64_t bytes =

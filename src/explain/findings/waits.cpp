@@ -135,7 +135,7 @@ void leave_out_reads(const Program& p, std::vector<Index>& waits) {
   std::vector<bool> before_reading(p.calls.size(), false);
   for (auto c = static_cast<Index>(p.calls.size()); c-- > 0;) {
     const HostCall& call = p.calls[c];
-    if (call.is_sampled) reads[call.thread] = 2 * call.read_before >= bytes_of(p, call.operations);
+    if (call.is_sampled) reads[call.thread] = 2 * sample_of(p, c).read_before >= bytes_of(p, call.operations);
     before_reading[c] = reads[call.thread];
   }
   std::erase_if(waits, [&before_reading](Index c) { return before_reading[c]; });
@@ -175,6 +175,13 @@ bool uses_managed_memory(const Recording& r) {
   return !r.migrations.empty() || std::ranges::any_of(r.calls, is_managed);
 }
 
+/// Returns those of these waits that nothing needs; nothing if they are few.
+std::vector<Index> needless_of(const AnalysisInput& e, std::vector<Index> waits) {
+  if (uses_managed_memory(e.recording)) return {};
+  leave_out_reads(e.program, waits);
+  return waits.size() >= kLeastWaits ? waits : std::vector<Index>();
+}
+
 Candidate needless(const AnalysisInput& e, const std::vector<Index>& calls) {
   Candidate candidate = of_calls(e, FindingKind::needless_wait, calls);
   candidate.finding.what = fmt::format(
@@ -203,17 +210,13 @@ Candidate results(const AnalysisInput& e, const Waits& waits) {
 
 }  // namespace
 
-std::vector<Index> needless_waits(const AnalysisInput& e) {
-  if (uses_managed_memory(e.recording)) return {};
-  std::vector<Index> found = waits_in(e.program).needless;
-  leave_out_reads(e.program, found);
-  return found.size() >= kLeastWaits ? found : std::vector<Index>();
-}
+std::vector<Index> needless_waits(const AnalysisInput& e) { return needless_of(e, waits_in(e.program).needless); }
 
 std::vector<Candidate> waits(const AnalysisInput& e) {
   const Waits found = waits_in(e.program);
   std::vector<Candidate> all;
-  if (const std::vector<Index> calls = needless_waits(e); !calls.empty()) all.push_back(needless(e, calls));
+  if (const std::vector<Index> calls = needless_of(e, found.needless); !calls.empty())
+    all.push_back(needless(e, calls));
   if (found.results.size() >= kLeastWaits) all.push_back(results(e, found));
   return all;
 }

@@ -41,11 +41,10 @@ std::optional<BusyChildren> busy_children(const AnalysisInput& e) {
 /// Seconds that the thread idles before the copy. Its idle time since the copy before may also lie elsewhere, so the
 /// time that it spends outside of calls elsewhere does not count.
 double idle_before(const Program& p, Index copy) {
-  const HostCall& call = p.calls[p.operations[copy].call];
-  const double work = total_of(calls_of_work_before(p, p.operations[copy].call),
-                               [&p](Index c) { return std::max(0., p.calls[c].gap); });
-  const double elsewhere = std::max(0., call.outside_before - work);
-  return std::clamp(call.idle_before - elsewhere, 0., work);
+  const Sample& sample = sample_of(p, p.operations[copy].call);
+  const double work = work_before(p, p.operations[copy].call);
+  const double elsewhere = std::max(0., sample.outside_before - work);
+  return std::clamp(sample.idle_before - elsewhere, 0., work);
 }
 
 Candidate workers_candidate(const AnalysisInput& e, const std::vector<Index>& copies, const std::vector<double>& idle,
