@@ -84,7 +84,7 @@ std::string speedup_text(double before, double after, bool at_most) {
 std::string speedup_text(double before, const Finding& finding) {
   if (!finding.seconds_after_least) return speedup_text(before, *finding.seconds_after, finding.at_most);
   return fmt::format(
-      "{} to {} times as fast, the more the more of the {} of own work around these copies goes with them",
+      "{} to {} times as fast (the more of the {} of own work around these copies goes with them, the faster)",
       ratio_text(before, *finding.seconds_after), ratio_text(before, *finding.seconds_after_least),
       time_text(finding.work_around));
 }

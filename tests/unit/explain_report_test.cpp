@@ -186,7 +186,7 @@ TEST(ExplainReport, ARangeSaysWhatItsEndsAssume) {
       .count = 64, .at_most = true, .seconds_after = 38e-3, .seconds_after_least = 20e-3, .work_around = 18e-3};
   EXPECT_EQ(
       explain_text::speedup_text(53e-3, finding),
-      "1.4 to 2.6 times as fast, the more the more of the 18.0 ms of own work around these copies goes with them");
+      "1.4 to 2.6 times as fast (the more of the 18.0 ms of own work around these copies goes with them, the faster)");
 }
 
 TEST(ExplainReport, ThePlanHasTheTimeAfterEachFixThatGains) {
