@@ -102,6 +102,8 @@ double time_of_calls(const AnalysisInput& input, std::span<const Index> calls);
 /// it on its thread, back to the last sampled copy, launch or wait.
 std::vector<Index> calls_of_work_before(const Program& program, Index call);
 
+/// Bytes of new memory that the thread touched before the copy, with pages of 4 KiB.
+std::uint64_t new_memory_before(const Program& program, Index call);
 /// Seconds of that work.
 double work_before(const Program& program, Index call);
 

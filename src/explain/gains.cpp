@@ -262,8 +262,8 @@ class Sequence {
         scale_(reference / unchanged),
         reference_(reference) {}
 
-  /// Reports the candidate if it gains at least `least_share`, alone, after the fixes before it or at best (Finding::
-  /// seconds_after_least).
+  /// Reports the candidate if it gains at least `least_share`, alone, after the fixes before it, or at the best end of
+  /// its range.
   void try_next(const Candidate& candidate, const FixTrial& alone, double least_share, Gains& gains) {
     const FixTrial here = gains.findings.empty() ? alone : tried(program_, candidate, seconds_, scale_);
     const double gain_here = seconds_ - here.seconds();

@@ -208,6 +208,8 @@ std::vector<Index> calls_of_work_before(const Program& program, Index call) {
   return found;
 }
 
+std::uint64_t new_memory_before(const Program& p, Index call) { return sample_of(p, call).faults_before * 4 * KiB; }
+
 double work_before(const Program& p, Index call) {
   return total_of(calls_of_work_before(p, call), [&p](Index c) { return std::max(0., p.calls[c].gap); });
 }

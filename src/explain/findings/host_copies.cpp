@@ -24,11 +24,9 @@ double busy_before(const Program& p, Index copy) {
 /// nor touches as much new memory meanwhile.
 bool may_be_filled_by_copying(const Program& p, Index copy) {
   constexpr std::uint64_t kLeast = 1 * MiB;
-  constexpr std::uint64_t kPage = 4 * KiB;
   const Operation& o = p.operations[copy];
-  const Sample& sample = sample_of(p, o.call);
-  return o.host == recording::Memory::pinned && o.bytes >= kLeast && 2 * sample.read_before < o.bytes &&
-         2 * sample.faults_before * kPage < o.bytes;
+  return o.host == recording::Memory::pinned && o.bytes >= kLeast && 2 * sample_of(p, o.call).read_before < o.bytes &&
+         2 * new_memory_before(p, o.call) < o.bytes;
 }
 
 /// Seconds per byte of the work before each copy, if it takes about as long as copying each time; else nothing. One CPU
@@ -51,8 +49,7 @@ Candidate host_copies_of(const AnalysisInput& e, const std::vector<Index>& copie
   const double seconds = pace * static_cast<double>(finding.bytes);
   finding.what = fmt::format(
       "Before each of {} to the GPU from pinned memory, its thread works as long as a CPU needs to copy the data "
-      "there: "
-      "{} in total, {}",
+      "there: {} in total, {}",
       copies_in_words(e.program, copies), format_seconds(seconds), rate_text(finding.bytes, seconds));
   candidate.fixes.push_back(
       {"Make the data in pinned memory in the first place (CuPy: cupyx.empty_pinned; PyTorch: pin_memory=True)",

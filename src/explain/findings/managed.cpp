@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "core/units.hpp"
 #include "explain/candidates.hpp"
@@ -26,6 +27,12 @@ struct Moved {
   std::size_t times = 0;
   /// Returns the seconds of waiting for pages and page faults.
   [[nodiscard]] double seconds() const { return end - begin; }
+  double waited = 0;  ///< only of the sum of all: seconds without the profiler's part
+  void add(const Moved& other, double seconds_waited) {
+    bytes += other.bytes;
+    times += other.times;
+    waited += seconds_waited;
+  }
   /// Adds a migration. The first one takes up to half a millisecond to begin after the first touch, which is probably
   /// at `start` (measured on an H100: 0.2 to 0.43 ms).
   void add(double start, double from, double until, std::uint64_t size) {
@@ -79,8 +86,8 @@ double with_pages_in(double seconds, double now, double recorded, const Moved& m
   return recorded <= 0 ? now : std::min(now, now * std::max(0., 1 - moved.seconds() / recorded) + seconds);
 }
 
-/// `back`: seconds per byte to bring pages back to the host; 0: like a copy to pinned memory.
-void bring_in_advance(Program& p, const Migrations& migrations, const Costs& costs, double back) {
+/// `back`: seconds per byte to bring pages back to the host; nothing: like a copy to pinned memory.
+void bring_in_advance(Program& p, const Migrations& migrations, const Costs& costs, std::optional<double> back) {
   const auto copied = [&costs](CopyKind kind, const Moved& moved) {
     return costs.copy(kind, Memory::pinned, moved.bytes).value_or(moved.seconds());
   };
@@ -90,26 +97,32 @@ void bring_in_advance(Program& p, const Migrations& migrations, const Costs& cos
   }
   for (const auto& [c, moved] : migrations.calls) {
     HostCall& call = p.calls[c];
-    const double seconds = back > 0 ? back * static_cast<double>(moved.bytes) : copied(CopyKind::d2h, moved);
+    const double seconds = back ? *back * static_cast<double>(moved.bytes) : copied(CopyKind::d2h, moved);
     call.gap = with_pages_in(seconds, call.gap, call.begin - begin_of_work(p, call), moved);
   }
 }
 
 std::vector<Fix> fixes_of_managed(const Migrations& migrations, const Costs& costs) {
-  const auto apply = [migrations, costs](double back) {
+  const auto apply = [migrations, costs](std::optional<double> back) {
     return [=](Program& p) { bring_in_advance(p, migrations, costs, back); };
   };
   const std::string assumption = "The accessed memory is known in advance";
   return {{"Prefetch it (cudaMemPrefetchAsync) to the GPU before the kernel and back before the host reads it",
            assumption, apply(costs.prefetch_back), "prefetching it both ways"},
-          {"Copy to and from pinned memory instead: prefetching back to the host is slow", assumption, apply(0),
-           "copies to and from pinned memory"}};
+          {"Copy to and from pinned memory instead: prefetching back to the host is slow", assumption,
+           apply(std::nullopt), "copies to and from pinned memory"}};
 }
 
 /// Returns for example "256 MiB in 6644 pieces while the kernels that access them wait (28.63 ms in total)".
-std::string waits_in_words(const Moved& all, double seconds, std::string_view who) {
+std::string waits_in_words(const Moved& all, std::string_view who) {
   return fmt::format("{} in {} while {} ({} in total)", format_size(all.bytes), counted(all.times, "piece"), who,
-                     format_seconds(seconds));
+                     format_seconds(all.waited));
+}
+
+/// Time of the operation in the replay, which lacks the profiler's part, over its recorded time.
+double unprofiled_share(const AnalysisInput& e, Index i) {
+  const Operation& o = e.program.operations[i];
+  return o.end > o.begin ? (e.replayed.operation_ends[i] - e.replayed.operation_begins[i]) / (o.end - o.begin) : 1;
 }
 
 }  // namespace
@@ -118,32 +131,19 @@ std::vector<Candidate> managed_memory(const AnalysisInput& e) {
   const Migrations migrations = migrations_in(e);
   std::vector<Index> kernels;
   Moved of_kernels;
-  Moved of_host;
-  double kernels_wait = 0;
-  double host_waits = 0;
-  const auto sum = [](const Moved& moved, Moved& all) {
-    all.times += moved.times;
-    all.bytes += moved.bytes;
-  };
   for (const auto& [i, moved] : migrations.kernels) {
     kernels.push_back(i);
-    sum(moved, of_kernels);
-    const Operation& o = e.program.operations[i];
-    const double unprofiled = e.replayed.operation_ends[i] - e.replayed.operation_begins[i];
-    kernels_wait += moved.seconds() * (o.end > o.begin ? unprofiled / (o.end - o.begin) : 1);
+    of_kernels.add(moved, moved.seconds() * unprofiled_share(e, i));
   }
-  for (const auto& [c, moved] : migrations.calls) {
-    sum(moved, of_host);
-    host_waits += moved.seconds();
-  }
+  Moved of_host;
+  for (const auto& [c, moved] : migrations.calls) of_host.add(moved, moved.seconds());
   if (kernels.empty() || !e.costs.copy(CopyKind::h2d, Memory::pinned, of_kernels.bytes)) return {};
   Candidate candidate = of_operations(e, FindingKind::managed, kernels);
   Finding& finding = candidate.finding;
   finding.count = of_kernels.times + of_host.times;
   finding.bytes = of_kernels.bytes + of_host.bytes;
-  finding.what =
-      "Pages of managed memory migrate: " + waits_in_words(of_kernels, kernels_wait, "kernels that access them wait") +
-      (of_host.times == 0 ? "" : ", " + waits_in_words(of_host, host_waits, "the host that accesses them waits"));
+  finding.what = "Pages of managed memory migrate: " + waits_in_words(of_kernels, "kernels that access them wait") +
+                 (of_host.times == 0 ? "" : ", " + waits_in_words(of_host, "the host that accesses them waits"));
   candidate.fixes = fixes_of_managed(migrations, e.costs);
   candidate.enough = 0.9;  // prefetching changes less of the program
   return {std::move(candidate)};

@@ -95,13 +95,13 @@ std::vector<Candidate> copies_into_new_memory(const AnalysisInput& e) {
 /// Size of the new memory that the thread touched before the copy, but at most twice that of the copy: a program that
 /// makes an array may need another for it.
 std::uint64_t new_bytes_before(const Program& p, const Operation& copy) {
-  return std::min(sample_of(p, copy.call).faults_before * kPage, 2 * copy.bytes);
+  return std::min(new_memory_before(p, copy.call), 2 * copy.bytes);
 }
 
 std::vector<Candidate> arrays_made_anew(const AnalysisInput& e) {
   constexpr std::size_t kFewest = 3;
   const std::vector<Index> copies = copies_that(e.program, [&e](const Operation& o) {
-    const bool is_new = o.bytes > 0 && 2 * sample_of(e.program, o.call).faults_before * kPage >= o.bytes;
+    const bool is_new = o.bytes > 0 && 2 * new_memory_before(e.program, o.call) >= o.bytes;
     return o.copy == CopyKind::h2d && sample_of(e.program, o.call).source_file == 0 && is_new;
   });
   if (copies.size() < kFewest) return {};
