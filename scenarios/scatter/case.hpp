@@ -71,6 +71,7 @@ struct ScatterCase {
   PieceList list = PieceList::copied;
   SourceOrder order = SourceOrder::stream;
   bool beside_kernels = false;  ///< by_batch(): whether the batch asks for overlap with kernels
+  bool behind_kernel = false;   ///< by_batch(): whether an empty kernel comes first, so that the stream is not idle
   Beside beside = Beside::none;
 
   [[nodiscard]] bool by_kernel() const {

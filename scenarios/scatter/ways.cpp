@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "kernels/count.hpp"
 #include "kernels/pieces.hpp"
 #include "measure/region.hpp"
 #include "scenarios/scatter/device_list.hpp"
@@ -76,12 +77,17 @@ class GraphOfCalls final : public OneCall {
 
 class Batch final : public OneCall {
  public:
-  Batch(Device& device, const ScatterCase& c, CopyList copies) : OneCall(device), batch_(std::move(copies)) {
+  Batch(Device& device, const ScatterCase& c, CopyList copies)
+      : OneCall(device), batch_(std::move(copies)), behind_kernel_(c.behind_kernel) {
     batch_.order = c.order;
     batch_.beside_kernels = c.beside_kernels;
     batch_.as_volumes = c.way == ScatterWay::batch_3d;
+    if (behind_kernel_) device.preload(kernels::Count());
   }
-  void submit() override { stream().copy_batch(batch_); }
+  void submit() override {
+    if (behind_kernel_) stream().launch(kernels::Count());
+    stream().copy_batch(batch_);
+  }
 
   /// A batch of 16,384 copies fits behind a gate, one of 100,000 does not (H100, driver 580). A batch inside the GPU or
   /// of volumes is carried out as single copies, and one whose sources are read during the call makes the call wait.
@@ -89,11 +95,12 @@ class Batch final : public OneCall {
     constexpr std::size_t kCopiesOfOperation = 32;
     const bool waits = batch_.order == SourceOrder::during_call || batch_.copies.front().direction == Direction::d2d;
     if (batch_.as_volumes) return batch_.copies.size();
-    return waits ? RegionTimer::kGateLimit + 1 : batch_.copies.size() / kCopiesOfOperation + 1;
+    return waits ? RegionTimer::kGateLimit + 1 : batch_.copies.size() / kCopiesOfOperation + 2;
   }
 
  private:
   CopyBatch batch_;
+  bool behind_kernel_;
 };
 
 class Strided final : public OneCall {

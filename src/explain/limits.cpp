@@ -106,21 +106,6 @@ PieceCurves piece_curves_of(const Report& report, const Direction& direction, Pi
   return curves;
 }
 
-/// Returns the cost of a piece of this size, or of a measured larger one if that takes less time. Of a batch, the
-/// driver copies small H2D pieces itself during the call, but only if the stream is idle, as it was when this was
-/// measured. An empty kernel before the batch prevents that (H100, 16 KiB: 4.6 us a piece, and 1.0 us behind a kernel).
-std::optional<PieceCost> least_from_on(const PieceCurves& curves, std::uint64_t bytes) {
-  const auto result = seconds_on(curves.result, bytes);
-  const auto calls = seconds_on(curves.calls, bytes);
-  if (!result || !calls) return std::nullopt;
-  PieceCost least{*result, *calls};
-  for (std::size_t i = 0; i < curves.result.points.size(); ++i) {
-    const LimitPoint& larger = curves.result.points[i];
-    if (larger.bytes > bytes && larger.seconds < least.result) least = {larger.seconds, curves.calls.points[i].seconds};
-  }
-  return least;
-}
-
 /// Returns Costs::piece from the results of scenario scatter.
 auto piece_costs_of(const Report& report) {
   std::vector<PieceCurves> all;
@@ -129,7 +114,10 @@ auto piece_costs_of(const Report& report) {
   }
   return [all](CopyKind kind, PieceWay way, std::uint64_t bytes) -> std::optional<PieceCost> {
     const auto found = std::ranges::find_if(all, [&](const PieceCurves& c) { return c.kind == kind && c.way == way; });
-    return found == all.end() ? std::nullopt : least_from_on(*found, bytes);
+    if (found == all.end()) return std::nullopt;
+    const auto result = seconds_on(found->result, bytes);
+    const auto calls = seconds_on(found->calls, bytes);
+    return result && calls ? std::optional(PieceCost{*result, *calls}) : std::nullopt;
   };
 }
 

@@ -163,8 +163,8 @@ Report machine_of_pieces() {
 TEST(MachineLimits, KnowWhatPiecesCost) {
   const auto piece = limits_of(machine_of_pieces()).costs.piece;
   const PieceCost by_batch = piece(CopyKind::h2d, PieceWay::batch, 24 * KiB).value();
-  EXPECT_NEAR(by_batch.result, 28. * KiB / 30e9, 1e-12) << "as a larger piece: the cliff is of idle streams only";
-  EXPECT_NEAR(by_batch.calls, 0.4e-6, 1e-12);
+  EXPECT_NEAR(by_batch.result, 24. * KiB / 5e9, 1e-12);
+  EXPECT_NEAR(by_batch.calls, 4e-6, 1e-12);
   EXPECT_NEAR(piece(CopyKind::d2h, PieceWay::kernel, 16 * KiB)->result, 16. * KiB / 45e9, 1e-9);
   EXPECT_FALSE(limits_of(machine()).costs.piece(CopyKind::h2d, PieceWay::batch, 4 * KiB)) << "an old file";
 }

@@ -162,13 +162,14 @@ void SimStream::copy_batch(const CopyBatch& batch) {
     for (const Copy& c : batch.copies) copy_many(batch.function(), {c}, profile_.copy_call, &Operations::batch);
     return;
   }
+  const bool idle = last_ == nullptr || last_->done();
   double cost = profile_.copy_call;
   std::size_t copied = 0;
   std::vector<Copy> part;
   for (const Copy& copy : batch.copies) {
     part.push_back(copy);
     cost += profile_.batch_copy_call;
-    if (copy.direction != Direction::h2d || copy.bytes > profile_.batch_inline_bytes) continue;
+    if (!idle || copy.direction != Direction::h2d || copy.bytes > profile_.batch_inline_bytes) continue;
     cost += profile_.batch_inline_call + static_cast<double>(copy.bytes) / profile_.batch_inline_rate;
     copied += copy.bytes;
     if (copied < kCopiedAtOnce) continue;
