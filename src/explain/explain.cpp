@@ -10,6 +10,7 @@
 #include "core/units.hpp"
 #include "explain/candidates.hpp"
 #include "explain/gains.hpp"
+#include "explain/host_usage.hpp"
 #include "explain/replay.hpp"
 #include "explain/shares.hpp"
 #include "explain/timeline.hpp"
@@ -152,6 +153,7 @@ ProcessExplanation explain(const Recording& r, const Costs& costs, const std::ve
   analysis.gpus = gpus_of(r, program);
   analysis.ending = ending_of(r);
   analysis.notes = notes_of(r);
+  if (std::string note = usage_note(r, window); !note.empty()) analysis.notes.push_back(std::move(note));
   analysis.window_summary = {.range = options.range.value_or(""), .times = window.times, .seconds = program.seconds};
   if (!baseline.empty()) analysis.window_summary.baseline = statistics::median(baseline);
   analysis.counts = counts_of(program);

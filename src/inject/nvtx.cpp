@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "inject/usage.hpp"
 #include "recording/signal_guard.hpp"
 
 namespace xferbench::inject {
@@ -100,6 +101,8 @@ bool is_asked_for(const Recorder& recorder, const Open& open) { return recorder.
 
 Open begin(Recorder& recorder, const Domain* domain, std::string name) {
   const bool known = ranges().domains.contains(domain);
+  const bool is_first = recorder.request().range == name && recorder.wanted().awaits_range();
+  if (is_first) sample_process(recorder);
   Open open{.begin = now(), .name = std::move(name), .domain = known ? domain->name : "", .thread = this_thread()};
   if (is_asked_for(recorder, open)) recorder.wanted().open(open.begin);
   return open;
@@ -118,6 +121,7 @@ void write(Recorder& recorder, const Open& open, Time end, bool of_process) {
 
 void end(Recorder& recorder, const Open& open, bool of_process) {
   write(recorder, open, now(), of_process);
+  if (is_asked_for(recorder, open)) sample_process(recorder);
   recorder.flush_if_due();
 }
 

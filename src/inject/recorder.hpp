@@ -30,6 +30,8 @@ class WantedTime {
   /// Called when the requested NVTX range begins. Everything from its first occurrence on is recorded, because the last
   /// occurrence is not known in advance, and the time between occurrences is analysed, too.
   void open(recording::Time begin);
+  /// Whether a range is requested that has not begun yet.
+  [[nodiscard]] bool awaits_range() const { return by_range_ == ~recording::Time{0}; }
   [[nodiscard]] bool has(recording::Time begin) const;
   /// Returns the time after which nothing is recorded.
   [[nodiscard]] recording::Time end() const { return end_; }

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <charconv>
 #include <fstream>
 #include <set>
@@ -25,10 +26,21 @@ namespace {
 /// From this size on, it is looked up from which file a copy reads.
 constexpr std::size_t kLeastOfFile = 1 << 20;
 
-/// Bytes that this library itself has read on this thread.
-std::uint64_t& own_bytes_read() {
-  thread_local std::uint64_t bytes = 0;
-  return bytes;
+/// Bytes that this library itself has read.
+struct OwnReads {
+  static std::uint64_t& of_thread() {
+    thread_local std::uint64_t bytes = 0;
+    return bytes;
+  }
+  void add(std::uint64_t bytes) {
+    of_thread() += bytes;
+    of_process += bytes;
+  }
+  std::atomic<std::uint64_t> of_process = 0;
+};
+OwnReads& own_reads() {
+  static OwnReads reads;
+  return reads;
 }
 
 /// The sampled call that this thread is in. Calls of the driver within a call of the runtime have its correlation id.
@@ -41,9 +53,10 @@ OpenCall& open_call() {
   return call;
 }
 
-std::uint64_t faults_of_thread() {
+/// Returns the minor page faults of RUSAGE_THREAD or RUSAGE_SELF.
+std::uint64_t faults_of(int whose) {
   rusage usage{};
-  return getrusage(RUSAGE_THREAD, &usage) == 0 ? static_cast<std::uint64_t>(usage.ru_minflt) : 0;
+  return getrusage(whose, &usage) == 0 ? static_cast<std::uint64_t>(usage.ru_minflt) : 0;
 }
 
 /// Returns the beginning of a file of the system, as much as fits into the buffer.
@@ -61,13 +74,18 @@ std::uint64_t number_behind(std::string_view text, std::string_view all) {
   return value;
 }
 
-void count_bytes_read(recording::Usage& usage) {
+struct BytesRead {
+  std::uint64_t all = 0;
+  std::uint64_t from_disk = 0;
+};
+
+/// Returns what /proc/thread-self/io or /proc/self/io counts. `own`: what this library has read of it.
+BytesRead bytes_read(const char* path, std::uint64_t own) {
   std::array<char, 512> buffer{};
-  const std::string_view counters = beginning_of("/proc/thread-self/io", buffer);
+  const std::string_view counters = beginning_of(path, buffer);
+  own_reads().add(counters.size());
   const std::uint64_t read = number_behind("rchar: ", counters);
-  usage.read_before = read - std::min(read, own_bytes_read());
-  own_bytes_read() += counters.size();
-  usage.from_disk_before = number_behind("\nread_bytes: ", counters);
+  return {.all = read - std::min(read, own), .from_disk = number_behind("\nread_bytes: ", counters)};
 }
 
 }  // namespace
@@ -137,7 +155,7 @@ void MappedFiles::read(Time time) {
   std::set<std::string> programs;
   std::ifstream maps("/proc/self/maps");
   for (std::string text; std::getline(maps, text);) {
-    own_bytes_read() += text.size() + 1;
+    own_reads().add(text.size() + 1);
     const MapsLine line = parse_line(text);
     if (line.is_program) programs.emplace(line.file);
     mappings_.push_back({line.begin, line.end, has_data(line.file) ? std::string(line.file) : ""});
@@ -165,14 +183,16 @@ void UsageSampler::begin(std::uint32_t correlation, const CopyArguments& argumen
   try {
     if (time - counted >= kPeriod) {
       counted = time;
-      count_bytes_read(usage);
+      const BytesRead read = bytes_read("/proc/thread-self/io", own_reads().of_thread());
+      usage.read_before = read.all;
+      usage.from_disk_before = read.from_disk;
     }
     if (from_host && arguments.bytes >= kLeastOfFile) {
       usage.source_file = recorder_.writer().name(files_.at(arguments.source, time));
     }
   } catch (const std::exception&) {  // out of memory: these stay unknown
   }
-  usage.faults_before = faults_of_thread();
+  usage.faults_before = faults_of(RUSAGE_THREAD);
   usage.cpu_before = nanoseconds_of(CLOCK_THREAD_CPUTIME_ID);
 }
 
@@ -183,10 +203,22 @@ void UsageSampler::end(std::uint32_t correlation) noexcept {
     if (usage.correlation == correlation) --open.depth;
     return;
   }
-  usage.faults_until_end = faults_of_thread();
+  usage.faults_until_end = faults_of(RUSAGE_THREAD);
   usage.end = now();
   recorder_.add(recording::Type::usage, usage.begin, usage);
   usage.correlation = 0;
+}
+
+void sample_process(Recorder& recorder) noexcept {
+  constexpr Time kPeriod = 100'000;  // ns; sampling takes a few microseconds, and ranges may end that often
+  static std::atomic<Time> last = 0;
+  const Time time = now();
+  if (recorder.request().only_ranges || time - last < kPeriod) return;
+  last = time;
+  const BytesRead read = bytes_read("/proc/self/io", own_reads().of_process);
+  recorder.add(recording::Type::process_usage,
+               recording::ProcessUsage{
+                   .time = time, .faults = faults_of(RUSAGE_SELF), .read = read.all, .from_disk = read.from_disk});
 }
 
 }  // namespace xferbench::inject

@@ -29,6 +29,9 @@ inline constexpr std::size_t kLeastSampled = 64 << 10;
 /// Whether a function of this name (plain_call_name()) has CopyArguments, as cudaMemcpy and cuMemcpyDtoHAsync do.
 bool has_copy_arguments(std::string_view call);
 
+/// Adds a record of the counters of the process (recording::ProcessUsage), unless the last one is younger than 0.1 ms.
+void sample_process(Recorder& recorder) noexcept;
+
 /// The files that are mapped into this process, as they were a moment ago. Thread-safe.
 class MappedFiles {
  public:

@@ -53,6 +53,7 @@ enum class Type : std::uint16_t {
   usage,
   workers,
   file_read,
+  process_usage,
 };
 
 struct RecordHeader {
@@ -131,6 +132,15 @@ struct Usage {
   std::uint64_t cpu_before = 0;        ///< nanoseconds of CPU time that the thread used until `begin`
   NameId source_file = 0;              ///< the copy reads from this file, which is mapped into memory
   std::uint32_t reserved = 0;
+};
+
+/// Counters of the operating system for the whole process: before the first begin and after the ends of the requested
+/// NVTX range, and at the end of the recording.
+struct ProcessUsage {
+  Time time = 0;
+  std::uint64_t faults = 0;     ///< minor page faults of all threads until `time`
+  std::uint64_t read = 0;       ///< bytes that system calls read from files, pipes and sockets until `time`
+  std::uint64_t from_disk = 0;  ///< bytes that storage devices delivered for it until `time`
 };
 
 /// CPU time of the child processes and theirs, which may prepare the data of this process. Each half second.
@@ -283,6 +293,6 @@ static_assert(kIsPlain<Device> && kIsPlain<Stream> && kIsPlain<Call> && kIsPlain
 static_assert(kIsPlain<Fill> && kIsPlain<Synchronization> && kIsPlain<Event> && kIsPlain<Range>);
 static_assert(kIsPlain<Migration> && kIsPlain<Stack> && kIsPlain<Note> && kIsPlain<Lost>);
 static_assert(kIsPlain<End> && kIsPlain<Usage> && kIsPlain<Workers>);
-static_assert(kIsPlain<FileRead>);
+static_assert(kIsPlain<FileRead> && kIsPlain<ProcessUsage>);
 
 }  // namespace xferbench::recording

@@ -146,6 +146,7 @@ class Reader {
       case Type::usage: return take_usage(as<Usage>(payload, "a usage"));
       case Type::workers: return take_workers(as<Workers>(payload, "workers"));
       case Type::file_read: return take_file_read(as<FileRead>(payload, "a read"));
+      case Type::process_usage: return take_process_usage(as<ProcessUsage>(payload, "a process's usage"));
     }
     // Records of unknown types, from newer versions, are ignored.
   }
@@ -277,6 +278,11 @@ class Reader {
     r_.workers.push_back(workers);
   }
 
+  void take_process_usage(const ProcessUsage& usage) {
+    possible(usage.time);
+    r_.process_usages.push_back(usage);
+  }
+
   void take_file_read(const FileRead& read) {
     in_order(read.begin, read.end);
     if (std::max(read.offset, read.bytes) > kLastTime) {  // so that their sum fits, too
@@ -325,6 +331,7 @@ class Reader {
     by_begin(r_.usages);
     by_begin(r_.file_reads);
     std::ranges::stable_sort(r_.workers, {}, &Workers::time);
+    std::ranges::stable_sort(r_.process_usages, {}, &ProcessUsage::time);
   }
 
   Blocks blocks_;

@@ -29,6 +29,7 @@ struct Recording {
   std::vector<recording::Migration> migrations;
   std::vector<recording::Usage> usages;
   std::vector<recording::Workers> workers;
+  std::vector<recording::ProcessUsage> process_usages;
   std::vector<recording::FileRead> file_reads;
   std::vector<std::vector<recording::NameId>> stacks{{}};  ///< call stacks, indexed by Stack::id
   std::vector<std::string> notes;

@@ -29,6 +29,7 @@ void write_the_rest(RecordingWriter& writer, Time at) {
   writer.add(Type::usage, Usage{.begin = at, .end = at + 100, .faults_before = 1, .faults_until_end = 2});
   writer.add(Type::workers, Workers{.time = at, .cpu = 500, .children = 2});
   writer.add(Type::file_read, FileRead{.begin = at, .end = at + 100, .offset = 4096, .bytes = 4096, .file = name});
+  writer.add(Type::process_usage, ProcessUsage{.time = at, .faults = 1, .read = 4096});
   writer.add(Type::note, Note{.text = name});
   writer.add(Type::lost, Lost{.dropped = 1});
 }

@@ -24,6 +24,7 @@ TYPES = {
          "from_disk_before cpu_before source_file reserved"),
     19: ("workers", "QQII", "time cpu children reserved"),
     20: ("file_read", "QQQQQII", "begin end offset bytes version thread file"),
+    21: ("process_usage", "QQQQ", "time faults read from_disk"),
 }
 TEXTS = ("name", "domain", "executable", "command", "tool", "text", "uuid", "source_file", "file")  # fields that are numbers of names
 

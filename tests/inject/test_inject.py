@@ -424,6 +424,11 @@ class Limits(Lives):
         inside = [copy for copy in recording.copy if any(one.begin <= copy.begin <= one.end for one in outer)]
         self.assertEqual(len(inside), 3)
         self.assertEqual(len(recording.device), 1)
+        usages = recording.process_usage
+        self.assertLess(usages[0].time, ranges[0].begin)
+        self.assertGreater(usages[-1].time, ranges[-1].end)
+        self.assertTrue(0 < usages[0].read <= usages[-1].read and 0 < usages[0].faults <= usages[-1].faults)
+        self.assertGreaterEqual(len(usages), 4, "before the first range and after each")
 
     def test_managed_memory_of_each_gpu(self):
         self.live_once("uses_two_gpus")
@@ -433,7 +438,7 @@ class Limits(Lives):
     def test_ranges_alone(self):
         recording = self.live_once("works_in_ranges", only_ranges="1")
         self.assertEqual(len(recording.range), 6)
-        self.assertEqual((recording.copy, recording.note), ([], []))
+        self.assertEqual((recording.copy, recording.note, recording.process_usage), ([], [], []))
         self.assertEqual(self.logged("cuptiSubscribe"), [])
         self.assert_ends(recording, EXIT)
 

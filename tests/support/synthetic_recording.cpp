@@ -168,6 +168,10 @@ void SyntheticRecording::workers(double cpu, std::uint32_t count) {
   recording_.workers.push_back({.time = time(host_), .cpu = time(cpu) - time(0), .children = count});
 }
 
+void SyntheticRecording::process_usage(std::uint64_t faults, std::uint64_t read, std::uint64_t from_disk) {
+  recording_.process_usages.push_back({.time = time(host_), .faults = faults, .read = read, .from_disk = from_disk});
+}
+
 void SyntheticRecording::begin_range(std::string_view text) {
   recording_.ranges.push_back({.begin = time(host_), .name = name(text), .thread = thread_});
 }
@@ -215,6 +219,7 @@ std::string write_recording(const Recording& made, const std::filesystem::path& 
   add_all(Type::usage, made.usages);
   add_all(Type::workers, made.workers);
   add_all(Type::file_read, made.file_reads);
+  add_all(Type::process_usage, made.process_usages);
   if (more) more(writer);
   writer.end(*made.end);
   return folder / (std::to_string(made.process.pid) + "-1" + std::string(recording::kExtension));

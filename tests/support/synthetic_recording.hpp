@@ -52,6 +52,8 @@ class SyntheticRecording {
             std::uint64_t version = 0);
   /// Adds a sample of what so many child processes used until now: seconds of CPU time.
   void workers(double cpu, std::uint32_t count);
+  /// Adds what the process has used until now.
+  void process_usage(std::uint64_t faults, std::uint64_t read, std::uint64_t from_disk);
   void begin_range(std::string_view name);
   void end_range();
   /// The calls that follow come from this thread.

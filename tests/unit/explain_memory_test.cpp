@@ -256,5 +256,37 @@ TEST(ExplainMemory, ReadingTwiceInSmallerPartsOrAcrossTwoIsSeen) {
   EXPECT_EQ(twice->bytes, 65 * MiB) << "of the last read a part is new";
 }
 
+/// A range of 100 ms, in and before which the process reads and touches memory. `late`: seconds by which the last
+/// counters come too late.
+Recording with_usage_of_process(std::uint64_t read, double late = 0) {
+  SyntheticRecording made;
+  made.process_usage(500, 64 * MiB, 64 * MiB);
+  made.begin_range("steps");
+  made.work(50e-3);
+  made.copy(CopyKind::h2d, Memory::pinned, kBatch, 7);
+  made.work(50e-3);
+  made.end_range();
+  made.work(late);
+  made.process_usage(700, 64 * MiB + read, 65 * MiB);
+  made.work(1);
+  made.process_usage(100'700, 640 * MiB, 65 * MiB);
+  return made.finish();
+}
+
+TEST(ExplainMemory, WhatTheProcessReadsAndTouchesIsSaidIfItTakesTime) {
+  const auto is_usage = [](const std::string& note) { return note.starts_with("In this time the process read"); };
+  const std::vector<std::string> notes = explained(with_usage_of_process(512 * MiB)).notes;
+  const auto note = std::ranges::find_if(notes, is_usage);
+  ASSERT_NE(note, notes.end());
+  EXPECT_EQ(*note,
+            "In this time the process read 512 MiB from files, pipes and sockets (1 MiB from disks), and had 200 page "
+            "faults");
+  const std::vector<std::string> whole = explained(with_usage_of_process(512 * MiB), {}, false).notes;
+  EXPECT_NE(std::ranges::find_if(whole, [](const std::string& n) { return n.find("640 MiB") != n.npos; }), whole.end());
+  for (const Recording& r : {with_usage_of_process(1 * MiB), with_usage_of_process(512 * MiB, 0.1)}) {
+    EXPECT_TRUE(std::ranges::none_of(explained(r).notes, is_usage)) << "too little, or not at the end of the range";
+  }
+}
+
 }  // namespace
 }  // namespace xferbench::explain

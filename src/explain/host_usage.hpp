@@ -1,0 +1,15 @@
+// What the whole process read from files, and how much memory it touched first, within the window.
+#pragma once
+
+#include <string>
+
+#include "explain/window.hpp"
+#include "results/recording_file.hpp"
+
+namespace xferbench::explain {
+
+/// Returns a sentence with the bytes read and the page faults of the window. Empty if the recording has no counters
+/// near both ends of the window, or if they explain less than 2 % of its time.
+std::string usage_note(const Recording& r, const Window& window);
+
+}  // namespace xferbench::explain
