@@ -126,9 +126,13 @@ std::vector<Axis> axes_of_ways() {
                             {.defaults = "stream", .help = "when the driver may read the sources"})),
       only_with("way", {"batch", "batch-3d"},
                 yes("prefer-overlap", "ask the driver to overlap the batch with kernels")),
-      only_with(
-          "way", {"batch", "batch-3d"},
-          yes("behind-kernel", "launch an empty kernel first: in an idle stream, batches of small pieces are slow")),
+      only_with("way", {"batch", "batch-3d"},
+                {.name = "behind-kernel",
+                 .kind = AxisKind::time,
+                 .help = "launch a kernel first that runs so long: in an idle stream, the driver copies small pieces "
+                         "of a batch itself",
+                 .min = 0,
+                 .max = 1}),
       choice_axis(
           "beside", words(kBeside),
           {.defaults = "none", .help = "a kernel that fills the GPU meanwhile and uses its memory or computes"}),
@@ -236,7 +240,7 @@ ScatterCase scatter_case(const Case& c) {
   if (c.has("list")) s.list = c.one_of<PieceList>("list", kPieceLists);
   if (c.has("source-order")) s.order = c.one_of<SourceOrder>("source-order", kSourceOrders);
   s.beside_kernels = c.is("prefer-overlap", "yes");
-  s.behind_kernel = c.is("behind-kernel", "yes");
+  if (c.has("behind-kernel")) s.behind_kernel = c.real("behind-kernel");
   s.beside = c.one_of<Beside>("beside", kBeside);
   return s;
 }

@@ -71,7 +71,8 @@ struct ScatterCase {
   PieceList list = PieceList::copied;
   SourceOrder order = SourceOrder::stream;
   bool beside_kernels = false;  ///< by_batch(): whether the batch asks for overlap with kernels
-  bool behind_kernel = false;   ///< by_batch(): whether an empty kernel comes first, so that the stream is not idle
+  /// by_batch(): seconds of a kernel that comes first, so that the stream is not idle; nothing: no kernel.
+  std::optional<double> behind_kernel;
   Beside beside = Beside::none;
 
   [[nodiscard]] bool by_kernel() const {

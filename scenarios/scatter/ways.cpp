@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "kernels/count.hpp"
+#include "kernels/delay.hpp"
 #include "kernels/pieces.hpp"
 #include "measure/region.hpp"
 #include "scenarios/scatter/device_list.hpp"
@@ -77,15 +77,16 @@ class GraphOfCalls final : public OneCall {
 
 class Batch final : public OneCall {
  public:
-  Batch(Device& device, const ScatterCase& c, CopyList copies)
-      : OneCall(device), batch_(std::move(copies)), behind_kernel_(c.behind_kernel) {
+  Batch(Device& device, const ScatterCase& c, CopyList copies) : OneCall(device), batch_(std::move(copies)) {
     batch_.order = c.order;
     batch_.beside_kernels = c.beside_kernels;
     batch_.as_volumes = c.way == ScatterWay::batch_3d;
-    if (behind_kernel_) device.preload(kernels::Count());
+    if (!c.behind_kernel) return;
+    first_.emplace(*c.behind_kernel);
+    device.preload(*first_);
   }
   void submit() override {
-    if (behind_kernel_) stream().launch(kernels::Count());
+    if (first_) stream().launch(*first_);
     stream().copy_batch(batch_);
   }
 
@@ -100,7 +101,7 @@ class Batch final : public OneCall {
 
  private:
   CopyBatch batch_;
-  bool behind_kernel_;
+  std::optional<kernels::Delay> first_;
 };
 
 class Strided final : public OneCall {

@@ -92,7 +92,7 @@ TEST_F(GpuScenarioTest, ScatterEveryWay) {
   run_ok("scatter --size 1M --piece 4K --layout strided --dir h2d,d2h,d2d --way strided");
   run_ok("scatter --size 1M --way calls,packed --host pageable");
   run_ok("scatter --size 1M --way kernel,bulk,staged --list mapped,resident --blocks 4");
-  run_ok("scatter --size 1M --way batch --source-order during-call,any --prefer-overlap --behind-kernel");
+  run_ok("scatter --size 1M --way batch --source-order during-call,any --prefer-overlap --behind-kernel 20us");
   run_ok("scatter --size 16M --way batch,kernel,staged --beside memory,compute");
   run_ok("scatter --size 1M --piece 256 --piece-to 64K --way calls,batch,batch-3d,kernel,bulk,staged,packed");
   run_ok("scatter --size 1M --kv layers:4,heads:2,dim:64,tokens:16,dtype:bf16 --way batch-3d,kernel,bulk,staged");

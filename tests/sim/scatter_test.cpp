@@ -100,7 +100,7 @@ TEST_F(ScatterTest, WaysCostWhatTheirCallsAndEnginesCost) {
   EXPECT_NEAR(median(batch, "submit"), p.copy_call + kPieces * (p.batch_copy_call + inlined), 1e-6)
       << "the driver copies small sources itself";
   EXPECT_LT(median(batch, "scatter") - median(batch, "submit"), 60e-6) << "the engine moves them meanwhile";
-  const Result behind = run_one({"--dir", "h2d", "--size", "64M", "--way", "batch", "--behind-kernel"});
+  const Result behind = run_one({"--dir", "h2d", "--size", "64M", "--way", "batch", "--behind-kernel", "5us"});
   EXPECT_NEAR(median(behind, "submit"), p.launch_call + p.copy_call + kPieces * p.batch_copy_call, 1e-6)
       << "the driver does so only if the stream is idle";
   const Result larger = run_one({"--dir", "h2d", "--size", "64M", "--piece", "28K", "--way", "batch"});
