@@ -129,10 +129,11 @@ std::vector<Axis> axes_of_ways() {
       only_with("way", {"batch", "batch-3d"},
                 {.name = "behind-kernel",
                  .kind = AxisKind::time,
-                 .help = "launch a kernel first that runs so long: in an idle stream, the driver copies small pieces "
-                         "of a batch itself",
+                 .help = "launch a kernel first that runs so long, as the driver copies small pieces itself if the "
+                         "stream is idle; a number without a unit is in microseconds",
                  .min = 0,
-                 .max = 1}),
+                 .max = 1e6,
+                 .unit = 1e-6}),
       choice_axis(
           "beside", words(kBeside),
           {.defaults = "none", .help = "a kernel that fills the GPU meanwhile and uses its memory or computes"}),
@@ -240,7 +241,7 @@ ScatterCase scatter_case(const Case& c) {
   if (c.has("list")) s.list = c.one_of<PieceList>("list", kPieceLists);
   if (c.has("source-order")) s.order = c.one_of<SourceOrder>("source-order", kSourceOrders);
   s.beside_kernels = c.is("prefer-overlap", "yes");
-  if (c.has("behind-kernel")) s.behind_kernel = c.real("behind-kernel");
+  if (c.has("behind-kernel")) s.behind_kernel = c.real("behind-kernel") * 1e-6;
   s.beside = c.one_of<Beside>("beside", kBeside);
   return s;
 }
