@@ -15,7 +15,6 @@
 #include "explain/shares.hpp"
 #include "explain/timeline.hpp"
 #include "explain/traffic.hpp"
-#include "measure/statistics.hpp"
 
 namespace xferbench::explain {
 
@@ -69,11 +68,28 @@ double collectives_of(const Recording& r, const Program& p, std::size_t gpus) {
   return seconds / static_cast<double>(std::max<std::size_t>(gpus, 1));
 }
 
-/// Returns half the difference between the slowest and fastest run, as a share of the median. Smaller gains are noise.
+/// Returns the median of the runs. Of an even number, returns the faster one of the two in the middle: a mean of two
+/// would be the time of no run, and what disturbs a run makes it slower.
+double typical_of(std::vector<double> runs) {
+  std::ranges::sort(runs);
+  return runs[(runs.size() - 1) / 2];
+}
+
+/// Returns half the difference between the slowest and fastest run, as a share of the typical one. Smaller gains are
+/// noise.
 double noise_of(const std::vector<double>& runs) {
   if (runs.size() < 2) return 0;
   const auto [least, most] = std::ranges::minmax(runs);
-  return (most - least) / 2 / statistics::median(runs);
+  return (most - least) / 2 / typical_of(runs);
+}
+
+/// Returns a sentence if the baseline runs differ by so much that the gains are not known well; else empty.
+std::string noise_note(const std::vector<double>& baseline) {
+  constexpr double kMost = 0.1;
+  if (noise_of(baseline) < kMost) return {};
+  const auto [least, most] = std::ranges::minmax(baseline);
+  return fmt::format("The baseline runs took {} to {}: times after fixes are that uncertain, too{}",
+                     format_seconds(least), format_seconds(most), baseline.size() < 5 ? " (--runs 5)" : "");
 }
 
 std::vector<std::string> gpus_of(const Recording& r, const Program& p) {
@@ -153,9 +169,11 @@ ProcessExplanation explain(const Recording& r, const Costs& costs, const std::ve
   analysis.gpus = gpus_of(r, program);
   analysis.ending = ending_of(r);
   analysis.notes = notes_of(r);
-  if (std::string note = usage_note(r, window); !note.empty()) analysis.notes.push_back(std::move(note));
+  for (std::string note : {usage_note(r, window), noise_note(baseline)}) {
+    if (!note.empty()) analysis.notes.push_back(std::move(note));
+  }
   analysis.window_summary = {.range = options.range.value_or(""), .times = window.times, .seconds = program.seconds};
-  if (!baseline.empty()) analysis.window_summary.baseline = statistics::median(baseline);
+  if (!baseline.empty()) analysis.window_summary.baseline = typical_of(baseline);
   analysis.counts = counts_of(program);
   analysis.collectives = collectives_of(r, program, analysis.gpus.size());
   analysis.shares = shares_of(program, analysis.window_summary.baseline);

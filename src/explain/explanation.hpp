@@ -101,10 +101,11 @@ struct Finding {
   /// Nothing if gains are unavailable.
   std::optional<double> seconds_after{};
   std::optional<double> seconds_after_all{};
-  /// Like `seconds_after`, if the program's own work that recurs before each copy that the fix merges goes with it
-  /// (wrappers, an iteration of a loop). Nothing if that changes the time by less than 2 %.
+  /// The shorter end, where `seconds_after` is the longer one: the program's own work that recurs before each copy that
+  /// the fix merges goes with it (wrappers, an iteration of a loop), or the CPU copies fast where the fixed copies need
+  /// it. Nothing if that changes the time by less than 2 %.
   std::optional<double> seconds_after_least{};
-  double work_around = 0;                   ///< seconds of that work, summed over the copies
+  double work_around = 0;                   ///< seconds of that own work, summed over the copies; 0: the other reason
   std::vector<Alternative> alternatives{};  ///< fastest first
   double share = 0;  ///< the larger gain of this fix, alone or after the earlier fixes, as a share of the wall time
 };

@@ -60,6 +60,7 @@ struct Operation {
   bool is_join = false;  ///< not recorded: stands for all operations in `after`, and ends with the last of them
   /// True for copies that the host stages and kernels that wait for managed pages: their durations vary between runs.
   bool varies = false;
+  bool by_cpu_rate = false;  ///< fixed copies: `work` is taken from how fast the CPU copies, which varies by process
 };
 
 /// What a recording::Usage tells of a copy.

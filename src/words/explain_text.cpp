@@ -83,10 +83,13 @@ std::string speedup_text(double before, double after, bool at_most) {
 
 std::string speedup_text(double before, const Finding& finding) {
   if (!finding.seconds_after_least) return speedup_text(before, *finding.seconds_after, finding.at_most);
-  return fmt::format(
-      "{} to {} times as fast (the more of the {} of own work around these copies goes with them, the faster)",
-      ratio_text(before, *finding.seconds_after), ratio_text(before, *finding.seconds_after_least),
-      time_text(finding.work_around));
+  const std::string reason =
+      finding.work_around > 0
+          ? fmt::format("the more of the {} of own work around these copies goes with them, the faster",
+                        time_text(finding.work_around))
+          : "the CPU copies faster in some processes than in others";
+  return fmt::format("{} to {} times as fast ({})", ratio_text(before, *finding.seconds_after),
+                     ratio_text(before, *finding.seconds_after_least), reason);
 }
 
 // --- Shares ---------------------------------------------------------------------------------------------------------
@@ -511,8 +514,7 @@ std::string chosen_fixes_text(const ProcessExplanation& process) {
     text = fmt::format("With {} fixed: {}, {}", fmt::join(found, ", "), change_text(reference, *process.seconds_fixed),
                        speedup_text(reference, *process.seconds_fixed, process.fixed_at_most));
     if (process.seconds_fixed_least) {
-      text += fmt::format("; {}, if the own work around merged copies goes with them",
-                          change_text(reference, *process.seconds_fixed_least));
+      text += fmt::format("; at best {}", change_text(reference, *process.seconds_fixed_least));
     }
   }
   if (process.fixes_missing.empty()) return text;

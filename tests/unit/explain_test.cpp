@@ -155,12 +155,37 @@ TEST(Explain, GainsAreToldOfTheTimeWithoutWatching) {
   EXPECT_DOUBLE_EQ(analysis.window_summary.reference(), 0.98 * profiled);
 }
 
+/// A baseline run that took 120 ms where the profiled one took 200: copies vary by a third, the host takes the rest.
+TEST(Explain, ADifferenceBetweenRunsIsNotAllThatOfPageableCopies) {
+  const ProcessExplanation analysis = explained(
+      [](SyntheticRecording& made) {
+        for (int step = 0; step < 10; ++step) {
+          made.work(10e-3);
+          made.copy(CopyKind::h2d, Memory::pageable, 100'000'000, 7, false);
+        }
+      },
+      {0.12});
+  const Finding* pinned = find(analysis, FindingKind::pageable);
+  ASSERT_NE(pinned, nullptr);
+  EXPECT_NEAR(*pinned->seconds_after, 0.12 - 0.075, 0.007) << "pinned copies run while the host works";
+}
+
 TEST(Explain, FindingsBelowTheNoiseAreLeftOut) {
   const Write write = steps_that_wait(true);
   const double seconds = seconds_of(write);
   const ProcessExplanation analysis = explained(write, {0.5 * seconds, seconds, 3 * seconds});
   EXPECT_TRUE(analysis.findings.empty());
   EXPECT_GT(analysis.small_findings, 0U);
+  ASSERT_EQ(analysis.notes.size(), 1U);
+  EXPECT_NE(analysis.notes.front().find("times after fixes are that uncertain, too (--runs 5)"), std::string::npos);
+}
+
+TEST(Explain, OfTwoBaselineRunsTheFasterOneCounts) {
+  const Write write = steps_that_wait(true);
+  const double seconds = seconds_of(write);
+  const ProcessExplanation analysis = explained(write, {1.1 * seconds, seconds});
+  EXPECT_DOUBLE_EQ(analysis.window_summary.baseline.value(), seconds);
+  EXPECT_TRUE(analysis.notes.empty()) << "they differ by less than a tenth from their middle";
 }
 
 TEST(Explain, ARangeThatHasNotEndedIsRefusedWithTheReason) {

@@ -82,6 +82,7 @@ void pin(Program& program, std::span<const Index> operations, const Costs& costs
     if (o.host != Memory::pageable || o.bytes == 0) continue;  // pinned, or merged by another fix
     o.work = std::min(o.work, costs.copy(o.copy, Memory::pinned, o.bytes).value_or(o.work));
     o.host = Memory::pinned;
+    o.by_cpu_rate = false;
     o.engine = o.copy == CopyKind::h2d ? Engine::h2d : Engine::d2h;
     if (o.call == kNone) continue;
     HostCall& call = program.calls[o.call];
@@ -318,8 +319,9 @@ Fix moved_together(CopyKind kind, PieceWay way, const std::vector<Run>& runs, co
   switch (way) {
     case PieceWay::batch:
       fix.text =
-          "Move the pieces by one cudaMemcpyBatchAsync (CUDA 12.8 or newer), behind an empty kernel if the stream is "
-          "idle";
+          "Move the pieces by one cudaMemcpyBatchAsync (CUDA 12.8 or newer). If the stream is idle then, and they go "
+          "to "
+          "the GPU, launch a kernel of 0.1 ms first: the driver copies small pieces itself in an idle stream";
       fix.assumption = "The pieces may stay where they are, and no copy depends on the result of an earlier one";
       fix.name = "one cudaMemcpyBatchAsync";
       break;

@@ -45,6 +45,7 @@ Candidate mapped_candidate(const AnalysisInput& e, std::string_view file, const 
          for (const Index i : copies) {
            Operation& o = p.operations[i];
            o.work = std::min(o.work, seconds_by_slots(o, costs));
+           o.by_cpu_rate = true;
            o.host = Memory::pinned;
            o.engine = Engine::h2d;
          }

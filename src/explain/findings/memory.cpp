@@ -57,7 +57,10 @@ void keep_memory(Program& p, const std::vector<Index>& copies, const Costs& cost
     Operation& o = p.operations[i];
     freed[o.call] = o.bytes;
     p.calls[o.call].wake = std::min(p.calls[o.call].wake, costs.wake);
-    if (o.host == Memory::pageable) o.work = std::min(o.work, costs.copy(o.copy, o.host, o.bytes).value_or(o.work));
+    const auto usual = o.host == Memory::pageable ? costs.copy(o.copy, o.host, o.bytes) : std::nullopt;
+    if (!usual || *usual >= o.work) continue;
+    o.work = *usual;
+    o.by_cpu_rate = true;
   }
   for (HostCall& call : p.calls) {
     const auto after = freed.find(call.follows);

@@ -167,9 +167,11 @@ constexpr std::array kFindingFields{
                                        "Predicted time with this finding and all before it fixed."),
     field<&Finding::seconds_after_least>(
         "seconds_after_least", omit_empty,
-        "Predicted time with only this finding fixed, if the program's own work that recurs around each copy that the "
-        "fix merges goes with it. Absent if that differs little from seconds_after."),
-    field<&Finding::work_around>("work_around", omit_empty, "Seconds of that work."),
+        "The shorter end of the predicted time with only this finding fixed: the program's own work that recurs around "
+        "each copy that the fix merges goes with it, or the CPU copies fast. Absent if that differs little from "
+        "seconds_after."),
+    field<&Finding::work_around>("work_around", omit_empty,
+                                 "Seconds of that own work. Absent if only the CPU's rate makes the difference."),
     field<&Finding::alternatives, kListOf<Alternative, kAlternative>>("alternatives", omit_empty,
                                                                       "Other fixes, the fastest first."),
 };
