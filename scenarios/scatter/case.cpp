@@ -130,7 +130,7 @@ std::vector<Axis> axes_of_ways() {
                 {.name = "behind-kernel",
                  .kind = AxisKind::time,
                  .help = "launch a kernel first that runs so long, as the driver copies small pieces itself if the "
-                         "stream is idle; a number without a unit is in microseconds",
+                         "stream is idle; it counts in all times; a number without a unit is in microseconds",
                  .min = 0,
                  .max = 1e6,
                  .unit = 1e-6}),

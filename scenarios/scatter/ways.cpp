@@ -95,7 +95,7 @@ class Batch final : public OneCall {
   [[nodiscard]] std::size_t operations() const override {
     constexpr std::size_t kCopiesOfOperation = 32;
     const bool waits = batch_.order == SourceOrder::during_call || batch_.copies.front().direction == Direction::d2d;
-    if (batch_.as_volumes) return batch_.copies.size();
+    if (batch_.as_volumes) return batch_.copies.size() + 1;
     return waits ? RegionTimer::kGateLimit + 1 : batch_.copies.size() / kCopiesOfOperation + 2;
   }
 

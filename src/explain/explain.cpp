@@ -112,7 +112,11 @@ Program unprofiled_program(ProcessExplanation& analysis, const Program& program)
   if (!window_summary.baseline) return program;
   UnprofiledProgram unprofiled = without_profiling(program, *window_summary.replayed, *window_summary.baseline);
   const double rest = std::abs(unprofiled.seconds / *window_summary.baseline - 1);
-  if (rest > kMostVariation) {
+  if (rest > kMostVariation && !analysis.ending.empty()) {
+    analysis.gains_unavailable =
+        fmt::format("the recording covers {} of a program that took {}", format_seconds(window_summary.seconds),
+                    format_seconds(*window_summary.baseline));
+  } else if (rest > kMostVariation) {
     analysis.gains_unavailable = fmt::format(
         "profiled run {}, baseline run {}, and profiler overhead explains {} of the difference: the runs vary too much "
         "(--runs 5 takes the median of five)",
@@ -185,7 +189,8 @@ ProcessExplanation explain(const Recording& r, const Costs& costs, const std::ve
   if (!can_be_replayed(analysis, program)) return analysis;
   const Program unprofiled = unprofiled_program(analysis, program);
   if (!analysis.gains_unavailable.empty()) return analysis;
-  analysis.least_share = std::max(options.least_share, noise_of(baseline));
+  constexpr double kMostNoise = 0.1;  // larger gains are told even if an odd run makes the difference larger
+  analysis.least_share = std::max(options.least_share, std::min(noise_of(baseline), kMostNoise));
   const Replay replayed = replay(unprofiled);
   if (analysis.window_summary.baseline)
     analysis.shares = shares_unprofiled(unprofiled, replayed, program.seconds, *analysis.window_summary.baseline);

@@ -92,6 +92,7 @@ struct Finding {
   std::string what{};        ///< what was found, with count and sizes, as a sentence
   std::string fix{};         ///< what to do, as a sentence
   std::string assumption{};  ///< condition under which the program may be changed like this, as a sentence
+  std::string way{};         ///< noun for the fix, if there are alternatives; may be empty
   Place place{};
   std::size_t count = 0;
   std::uint64_t bytes = 0;      ///< total size of the copies or migrations

@@ -156,6 +156,9 @@ FixTrial tried(const Program& program, const Candidate& candidate, double before
 
 // --- Ranges ----------------------------------------------------------------------------------------------------------
 
+/// Ends that differ by a smaller share are one.
+constexpr double kWorthAWord = 0.02;
+
 /// What becomes of a fixed program if own work goes with the copies that the fixes merged.
 struct LessWork {
   double seconds = 0;  ///< duration
@@ -165,7 +168,7 @@ struct LessWork {
 /// Removes from a fixed program the own work that recurs around its merged copies, with the calls between them. Work
 /// before four or more calls of one name on one thread recurs in amounts of up to three times their median; of what
 /// takes longer, only the median goes, since the rest has another reason. Nothing if this gains too little.
-std::optional<LessWork> without_recurring_work(Program fixed, double seconds, double scale) {
+std::optional<LessWork> remove_recurring_work(Program& fixed, double seconds, double scale) {
   constexpr double kLike = 3;
   constexpr std::size_t kFewest = 4;
   const auto is_around = [](const HostCall& call) { return call.merged || call.after_merged; };
@@ -185,7 +188,6 @@ std::optional<LessWork> without_recurring_work(Program fixed, double seconds, do
     call.gap -= goes;
     less.work += (goes + own) * scale;
   }
-  constexpr double kWorthAWord = 0.02;
   if (less.work < kWorthAWord * seconds) return std::nullopt;
   less.seconds = std::max(replay(fixed).seconds * scale, busiest(fixed));
   if (less.seconds > (1 - kWorthAWord) * seconds) return std::nullopt;
@@ -207,22 +209,19 @@ struct Ends {
 };
 
 /// `seconds`: what the fixed program takes if all own work stays and the CPU copies as fast as it was measured to.
-Ends ends_of(const Program& fixed, double seconds, double scale) {
-  // By so much the CPU takes longer or shorter in other processes: of the mended examples fresh and mapped, 29 of 32
-  // processes on four H100s lie that near to the median of their machine.
-  constexpr double kSpread = 0.15;
-  constexpr double kWorthAWord = 0.02;
+/// `reference`: what the program takes now, which no end exceeds.
+Ends ends_of(Program fixed, double seconds, double scale, double reference) {
+  const bool by_cpu = std::ranges::any_of(fixed.operations, &Operation::by_cpu_rate);
   Ends ends{.most = seconds};
-  if (const auto less = without_recurring_work(fixed, seconds, scale)) {
+  if (by_cpu) ends.most = seconds_at_cpu_rate(fixed, 1 + kCpuSpread, scale);
+  ends.most = std::min(ends.most, reference);
+  if (const auto less = remove_recurring_work(fixed, seconds, scale)) {
     ends.least = less->seconds;
     ends.work = less->work;
   }
-  if (std::ranges::none_of(fixed.operations, &Operation::by_cpu_rate)) return ends;
-  const double slow = seconds_at_cpu_rate(fixed, 1 + kSpread, scale);
-  const double fast = seconds_at_cpu_rate(fixed, 1 - kSpread, scale);
-  if (slow - fast < kWorthAWord * seconds) return ends;
-  ends.most = slow;
-  ends.least = std::min(fast, ends.least.value_or(fast));
+  if (!by_cpu) return ends;
+  const double fast = seconds_at_cpu_rate(std::move(fixed), 1 - kCpuSpread, scale);
+  if (ends.most - fast >= kWorthAWord * seconds) ends.least = fast;
   return ends;
 }
 
@@ -331,6 +330,7 @@ class Sequence {
     finding.fix = candidate.fixes[fix].text;
     finding.assumption = candidate.fixes[fix].assumption;
     finding.seconds_after_all = seconds_ * scale_;
+    finding.way = candidate.fixes[fix].name;
     finding.alternatives = alternatives_of(candidate, alone, fix, scale_);
     gains.findings.push_back(std::move(finding));
   }
@@ -339,8 +339,8 @@ class Sequence {
   void add_range(const Fix& fix, Finding& finding) const {
     Program fixed = original_;
     fix.apply(fixed);
-    const Ends ends = ends_of(fixed, *finding.seconds_after, scale_);
-    finding.seconds_after = std::min(ends.most, reference_);
+    const Ends ends = ends_of(std::move(fixed), *finding.seconds_after, scale_, reference_);
+    finding.seconds_after = ends.most;
     finding.seconds_after_least = ends.least;
     finding.work_around = ends.work;
   }
@@ -412,7 +412,7 @@ Chosen chosen_fixes(const Program& program, double reference, const std::vector<
     chosen.seconds = before * scale;
   }
   if (!chosen.seconds) return chosen;
-  const Ends ends = ends_of(fixed, *chosen.seconds, scale);
+  const Ends ends = ends_of(std::move(fixed), *chosen.seconds, scale, reference);
   chosen.seconds = ends.most;
   chosen.least = ends.least;
   return chosen;

@@ -1,8 +1,10 @@
 #include "explain/host_usage.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "core/units.hpp"
 
@@ -11,27 +13,37 @@ namespace xferbench::explain {
 using recording::ProcessUsage;
 using recording::Time;
 
+namespace {
+
+/// Returns the counters that were sampled nearest to this time, if they are near enough for a window of such length.
+const ProcessUsage* usage_at(const Recording& r, Time time, Time length) {
+  const auto distance = [time](const ProcessUsage& u) { return std::max(u.time, time) - std::min(u.time, time); };
+  const auto nearest = std::ranges::min_element(r.process_usages, {}, distance);
+  const Time tolerance = length / 100 + 200'000;  // ns
+  return nearest == r.process_usages.end() || distance(*nearest) > tolerance ? nullptr : &*nearest;
+}
+
+}  // namespace
+
 std::string usage_note(const Recording& r, const Window& window) {
-  if (r.process_usages.empty()) return {};
-  // The counters of a whole process begin with 0.
-  const ProcessUsage first = window.is_whole ? ProcessUsage{.time = window.begin} : r.process_usages.front();
-  const ProcessUsage& last = *std::ranges::min_element(r.process_usages, {}, [&window](const ProcessUsage& u) {
-    return std::max(u.time, window.end) - std::min(u.time, window.end);
-  });
-  const Time tolerance = (window.end - window.begin) / 100 + 200'000;  // ns
-  const auto is_near = [tolerance](Time one, Time other) {
-    return std::max(one, other) - std::min(one, other) <= tolerance;
+  const Time length = window.end - window.begin;
+  const ProcessUsage* first = usage_at(r, window.begin, length);
+  const ProcessUsage* last = usage_at(r, window.end, length);
+  if (first == nullptr || last == nullptr) return {};
+  const auto since = [first, last](std::uint64_t ProcessUsage::*counter) {
+    return last->*counter - std::min(first->*counter, last->*counter);
   };
-  if (!is_near(first.time, window.begin) || !is_near(last.time, window.end)) return {};
-  const auto since = [](std::uint64_t before, std::uint64_t now) { return now - std::min(before, now); };
-  const std::uint64_t read = since(first.read, last.read);
-  const std::uint64_t faults = since(first.faults, last.faults);
-  // A fast host reads 10 GB/s from the page cache, and brings a page of 4 KiB in 0.1 us.
-  const double seconds = static_cast<double>(read) / 10e9 + static_cast<double>(faults) * 0.1e-6;
-  if (seconds < 0.02 * static_cast<double>(window.end - window.begin) * 1e-9) return {};
-  return fmt::format(
-      "In this time the process read {} from files, pipes and sockets ({} from disks), and had {} page faults",
-      format_size(read), format_size(since(first.from_disk, last.from_disk)), faults);
+  const std::uint64_t read = since(&ProcessUsage::read);
+  const std::uint64_t from_disk = since(&ProcessUsage::from_disk);
+  const std::uint64_t faults = since(&ProcessUsage::faults);
+  // A fast host reads 10 GB/s from the page cache or a disk, and brings a page of 4 KiB in 0.1 us.
+  const double seconds = static_cast<double>(read + from_disk) / 10e9 + static_cast<double>(faults) * 0.1e-6;
+  if (seconds < 0.02 * static_cast<double>(length) * 1e-9) return {};
+  std::vector<std::string> parts;
+  if (read > 0) parts.push_back(format_size(read) + " read from files, pipes and sockets");
+  if (from_disk > 0) parts.push_back(format_size(from_disk) + " delivered by disks");
+  if (faults > 0) parts.push_back(fmt::format("{} page faults", faults));
+  return fmt::format("In this time the process had {}", fmt::join(parts, ", "));
 }
 
 }  // namespace xferbench::explain

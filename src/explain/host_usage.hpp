@@ -9,7 +9,7 @@
 namespace xferbench::explain {
 
 /// Returns a sentence with the bytes read and the page faults of the window. Empty if the recording has no counters
-/// near both ends of the window, or if they explain less than 2 % of its time.
+/// near both ends of the window, as of a whole program, or if they explain less than 2 % of its time.
 std::string usage_note(const Recording& r, const Window& window);
 
 }  // namespace xferbench::explain

@@ -79,7 +79,13 @@ Window window_of(const Recording& r, const std::optional<std::string>& range) {
   }
   if (r.torn) window.end = std::min(window.end, last_of_cuda(r));  // an incomplete recording lacks later CUDA records
   if (window.times > 0 && window.end > window.begin) return window;
-  throw InputError(fmt::format("{}: no NVTX range '{}' ended before {}; {}", r.file, *range, end_of(r), ranges_of(r)));
+  const bool has_begun =
+      std::ranges::any_of(r.ranges, [&](const recording::Range& found) { return r.name(found.name) == *range; });
+  const bool is_complete = r.end && r.end->reason == recording::EndReason::exit;
+  throw InputError(
+      has_begun || !is_complete
+          ? fmt::format("{}: no NVTX range '{}' ended before {}; {}", r.file, *range, end_of(r), ranges_of(r))
+          : fmt::format("{}: there is no NVTX range '{}'; {}", r.file, *range, ranges_of(r)));
 }
 
 }  // namespace xferbench::explain

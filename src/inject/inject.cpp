@@ -11,7 +11,6 @@
 #include "inject/activities.hpp"
 #include "inject/nvtx.hpp"
 #include "inject/recorder.hpp"
-#include "inject/usage.hpp"
 #include "inject/workers.hpp"
 #include "recording/signal_guard.hpp"
 
@@ -26,7 +25,6 @@ void end_recording(Recorder& recorder) {
   static std::atomic_flag begun;
   if (!recorder.is_live() || begun.test_and_set()) return;
   write_open_ranges(recorder);
-  sample_process(recorder);
   recorder.stop(recording::EndReason::exit, now());
 }
 

@@ -101,8 +101,7 @@ bool is_asked_for(const Recorder& recorder, const Open& open) { return recorder.
 
 Open begin(Recorder& recorder, const Domain* domain, std::string name) {
   const bool known = ranges().domains.contains(domain);
-  const bool is_first = recorder.request().range == name && recorder.wanted().awaits_range();
-  if (is_first) sample_process(recorder);
+  if (recorder.request().range == name && recorder.wanted().awaits_range()) sample_process(recorder);
   Open open{.begin = now(), .name = std::move(name), .domain = known ? domain->name : "", .thread = this_thread()};
   if (is_asked_for(recorder, open)) recorder.wanted().open(open.begin);
   return open;

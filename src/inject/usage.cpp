@@ -213,7 +213,7 @@ void sample_process(Recorder& recorder) noexcept {
   constexpr Time kPeriod = 100'000;  // ns; sampling takes a few microseconds, and ranges may end that often
   static std::atomic<Time> last = 0;
   const Time time = now();
-  if (recorder.request().only_ranges || time - last < kPeriod) return;
+  if (!recorder.is_live() || recorder.request().only_ranges || time - last < kPeriod) return;
   last = time;
   const BytesRead read = bytes_read("/proc/self/io", own_reads().of_process);
   recorder.add(recording::Type::process_usage,

@@ -1,5 +1,6 @@
-// Samples counters of the operating system around copy calls: page faults and CPU time of the thread, bytes that the
-// thread has read, and the mapped file from which a copy reads (recording::Usage).
+// Samples counters of the operating system. Around copy calls: page faults and CPU time of the thread, bytes that the
+// thread has read, and the mapped file from which a copy reads (recording::Usage). At the ends of ranges: those of the
+// process (recording::ProcessUsage).
 #pragma once
 
 #include <cstddef>

@@ -135,12 +135,12 @@ struct Usage {
 };
 
 /// Counters of the operating system for the whole process: before the first begin and after the ends of the requested
-/// NVTX range, and at the end of the recording.
+/// NVTX range.
 struct ProcessUsage {
   Time time = 0;
   std::uint64_t faults = 0;     ///< minor page faults of all threads until `time`
-  std::uint64_t read = 0;       ///< bytes that system calls read from files, pipes and sockets until `time`
-  std::uint64_t from_disk = 0;  ///< bytes that storage devices delivered for it until `time`
+  std::uint64_t read = 0;       ///< bytes that its system calls, and those of its ended children, read until `time`
+  std::uint64_t from_disk = 0;  ///< bytes that storage devices delivered for them until `time`, mapped files included
 };
 
 /// CPU time of the child processes and theirs, which may prepare the data of this process. Each half second.

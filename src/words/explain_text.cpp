@@ -66,6 +66,13 @@ std::string change_text(double before, double after) {
   return fmt::format("{}{} -> {} {}", from.number, unit, to.number, to.unit);
 }
 
+std::string change_text(double before, double least, double most) {
+  const InUnit from = in_unit(least);
+  const InUnit to = in_unit(most);
+  const std::string unit = from.unit == to.unit ? "" : fmt::format(" {}", from.unit);
+  return fmt::format("{} -> {}{} to {} {}", time_text(before), from.number, unit, to.number, to.unit);
+}
+
 std::string share_text(double share) { return format_percent(share, share > 0 && share < 0.0095 ? 1 : 0); }
 
 namespace {
@@ -73,6 +80,10 @@ namespace {
 std::string ratio_text(double before, double after) {
   const double ratio = after > 0 ? before / after : 1;
   return fmt::format("{:.{}f}", ratio, ratio < 1.195 ? 2 : 1);
+}
+
+std::string range_text(double before, double least, double most) {
+  return fmt::format("{} to {} times as fast", ratio_text(before, most), ratio_text(before, least));
 }
 
 }  // namespace
@@ -88,8 +99,7 @@ std::string speedup_text(double before, const Finding& finding) {
           ? fmt::format("the more of the {} of own work around these copies goes with them, the faster",
                         time_text(finding.work_around))
           : "the CPU copies faster in some processes than in others";
-  return fmt::format("{} to {} times as fast ({})", ratio_text(before, *finding.seconds_after),
-                     ratio_text(before, *finding.seconds_after_least), reason);
+  return fmt::format("{} ({})", range_text(before, *finding.seconds_after_least, *finding.seconds_after), reason);
 }
 
 // --- Shares ---------------------------------------------------------------------------------------------------------
@@ -190,7 +200,7 @@ std::string fix_sentence(const Finding& finding) {
     case FindingKind::launch_bound: return "launching kernels as CUDA graphs";
     case FindingKind::setup: return "creating resources in advance";
     case FindingKind::default_stream: return "avoiding the legacy default stream";
-    case FindingKind::managed: return "prefetching managed memory";
+    case FindingKind::managed: return finding.way.empty() ? "prefetching managed memory" : finding.way;
     case FindingKind::fresh_memory: return "reusing the host memory of " + copies_of(finding);
     case FindingKind::mapped_copy: return "reading the mapped file of " + copies_of(finding) + " into pinned memory";
     case FindingKind::read_in_turn: return "reading ahead for " + copies_of(finding);
@@ -220,13 +230,15 @@ std::string mostly(const ProcessExplanation& process) {
 }  // namespace
 
 std::string answer(const ProcessExplanation& process) {
+  const bool has_gains = process.gains_unavailable.empty();
   const double reference = process.window_summary.reference();
+  const double shared = process.shares.total() - process.shares.profiling;
   std::string text = fmt::format("Transfers take {} of {}", share_text(share_of(process, process.shares.copies)),
-                                 time_text(reference));
+                                 time_text(has_gains ? reference : shared));
   if (std::ranges::find(process.findings, FindingKind::managed, &Finding::kind) != process.findings.end()) {
     text += ", and managed memory migrates as well";
   }
-  if (!process.gains_unavailable.empty()) return text + "; possible gains are unknown";
+  if (!has_gains) return text + "; possible gains are unknown";
   if (process.findings.empty()) {
     return text + fmt::format("; no fix found that gains more than {}", share_text(process.least_share));
   }
@@ -301,7 +313,7 @@ std::vector<std::string> profiling(const ProcessExplanation& process) {
     sentences.push_back(fmt::format("baseline {}, profiled {}: {:.3f} times as long",
                                     time_text(*window_summary.baseline), time_text(window_summary.seconds), *ratio));
   } else {
-    sentences.push_back(fmt::format("profiled {}; profiler overhead unknown: this range has no baseline time",
+    sentences.push_back(fmt::format("profiled {}; profiler overhead unknown, as there is no baseline time",
                                     time_text(window_summary.seconds)));
   }
   if (window_summary.replayed && window_summary.seconds > 0) {
@@ -422,8 +434,11 @@ std::string gain_text(const ProcessExplanation& process, std::size_t at) {
   const Finding& finding = process.findings[at];
   if (!finding.seconds_after) return {};
   const double reference = process.window_summary.reference();
-  std::string text = change_text(reference, *finding.seconds_after);
-  if (reference - *finding.seconds_after >= process.least_share * reference || at == 0 || !finding.seconds_after_all) {
+  std::string text = finding.seconds_after_least
+                         ? change_text(reference, *finding.seconds_after_least, *finding.seconds_after)
+                         : change_text(reference, *finding.seconds_after);
+  const double at_best = finding.seconds_after_least.value_or(*finding.seconds_after);
+  if (reference - at_best >= process.least_share * reference || at == 0 || !finding.seconds_after_all) {
     return text + ", " + speedup_text(reference, finding);
   }
   const double before = process.findings[at - 1].seconds_after_all.value_or(reference);
@@ -449,15 +464,19 @@ Bars bars_of_gains(const ProcessExplanation& process) {
   for (std::size_t i = 0; i < process.findings.size(); ++i) {
     const Finding& finding = process.findings[i];
     const double after_all = finding.seconds_after_all.value_or(before);
+    const bool has_ends = finding.seconds_after_least.has_value();
     const double alone = reference - finding.seconds_after.value_or(reference);
-    const bool alone_counts = alone >= process.least_share * reference;
+    const bool alone_counts = has_ends || alone >= process.least_share * reference;
     const double gain = std::max(alone_counts ? alone : before - after_all, 0.);
     before = after_all;
-    bars.bars.push_back(
-        {fmt::format("{}. {}", i + 1, to_text(finding.kind)), 0, gain,
-         fmt::format("{}{}, {} of the time{}", finding.at_most ? "at most " : "", time_text(gain),
-                     share_text(reference > 0 ? gain / reference : 0), alone_counts ? "" : ", after the fixes above"),
-         kGainColour});
+    bars.bars.push_back({fmt::format("{}. {}", i + 1, to_text(finding.kind)), 0, gain,
+                         fmt::format("{}{}, {} of the time{}",
+                                     has_ends          ? "at least "
+                                     : finding.at_most ? "at most "
+                                                       : "",
+                                     time_text(gain), share_text(reference > 0 ? gain / reference : 0),
+                                     alone_counts ? "" : ", after the fixes above"),
+                         kGainColour});
   }
   if (bars.bars.size() < kLeast) bars.bars.clear();
   return bars;
@@ -498,7 +517,9 @@ std::string plan_text(const ProcessExplanation& process) {
     before = after;
   }
   if (steps.size() < 2) return {};
-  const bool at_best = std::ranges::any_of(process.findings, &Finding::at_most);
+  const bool has_ends = std::ranges::any_of(
+      process.findings, [](const Finding& finding) { return finding.seconds_after_least.has_value(); });
+  const bool at_best = !has_ends && std::ranges::any_of(process.findings, &Finding::at_most);
   return fmt::format("One after the other{}: now {}; {}", at_best ? ", at best" : "", time_text(reference),
                      fmt::join(steps, ", "));
 }
@@ -511,11 +532,12 @@ std::string chosen_fixes_text(const ProcessExplanation& process) {
   std::string text;
   if (process.seconds_fixed) {
     const double reference = process.window_summary.reference();
-    text = fmt::format("With {} fixed: {}, {}", fmt::join(found, ", "), change_text(reference, *process.seconds_fixed),
-                       speedup_text(reference, *process.seconds_fixed, process.fixed_at_most));
-    if (process.seconds_fixed_least) {
-      text += fmt::format("; at best {}", change_text(reference, *process.seconds_fixed_least));
-    }
+    const double most = *process.seconds_fixed;
+    const auto& least = process.seconds_fixed_least;
+    text =
+        fmt::format("With {} fixed: {}, {}", fmt::join(found, ", "),
+                    least ? change_text(reference, *least, most) : change_text(reference, most),
+                    least ? range_text(reference, *least, most) : speedup_text(reference, most, process.fixed_at_most));
   }
   if (process.fixes_missing.empty()) return text;
   return text + fmt::format("{}no finding of kind {}", text.empty() ? "Chosen fixes: " : "; there is ",
@@ -529,12 +551,15 @@ std::string minor_findings_text(const ProcessExplanation& process) {
     text = fmt::format("No fix found that gains more than {}: {}", share_text(process.least_share), mostly(process));
   }
   if (process.small_findings == 0) return text;
-  const bool all_tells_more =
-      process.least_share <= explain::Options().least_share && process.least_share > explain::kLeastOfAll;
+  const bool all_tells_more = process.least_share == explain::Options().least_share;
+  const bool is_noise = !all_tells_more && process.least_share != explain::kLeastOfAll;
   return text + fmt::format("{}{} that {} less than {} {} left out{}", text.empty() ? "" : "; ",
                             counted(process.small_findings, "finding", "findings"),
                             process.small_findings == 1 ? "gains" : "gain", share_text(process.least_share),
-                            process.small_findings == 1 ? "is" : "are", all_tells_more ? " (--all)" : "");
+                            process.small_findings == 1 ? "is" : "are",
+                            is_noise         ? ", as baseline runs differ by more than that"
+                            : all_tells_more ? " (--all)"
+                                             : "");
 }
 
 }  // namespace xferbench::explain_text

@@ -19,6 +19,8 @@ namespace xferbench::explain_text {
 std::string time_text(double seconds);
 /// Returns for example "53.0 -> 31.2 ms", with both units if they differ.
 std::string change_text(double before, double after);
+/// Returns for example "1.62 s -> 168 to 224 ms".
+std::string change_text(double before, double least, double most);
 /// Returns for example "58 %", or "0.4 %" below one percent.
 std::string share_text(double share);
 /// Returns for example "about 1.7 times as fast" or "at most 1.07 times as fast".

@@ -174,8 +174,9 @@ TEST(Explain, FindingsBelowTheNoiseAreLeftOut) {
   const Write write = steps_that_wait(true);
   const double seconds = seconds_of(write);
   const ProcessExplanation analysis = explained(write, {0.5 * seconds, seconds, 3 * seconds});
-  EXPECT_TRUE(analysis.findings.empty());
-  EXPECT_GT(analysis.small_findings, 0U);
+  EXPECT_TRUE(std::ranges::all_of(analysis.findings, [](const Finding& one) { return one.share >= 0.1; }));
+  EXPECT_NEAR(explained(write, {0.97 * seconds, seconds, 1.03 * seconds}).least_share, 0.03, 1e-9);
+  EXPECT_DOUBLE_EQ(analysis.least_share, 0.1) << "an odd run does not hide larger gains";
   ASSERT_EQ(analysis.notes.size(), 1U);
   EXPECT_NE(analysis.notes.front().find("times after fixes are that uncertain, too (--runs 5)"), std::string::npos);
 }
@@ -199,8 +200,7 @@ TEST(Explain, ARangeThatHasNotEndedIsRefusedWithTheReason) {
     return "none";
   };
   const auto says = [&](std::string_view text) { return refusal().find(text) != std::string::npos; };
-  EXPECT_TRUE(says("no NVTX range 'stairs' ended before the program ended; ranges in the recording: steps"))
-      << refusal();
+  EXPECT_TRUE(says("there is no NVTX range 'stairs'; ranges in the recording: steps")) << refusal();
   r.end->reason = recording::EndReason::max_records;
   EXPECT_TRUE(says("ended before the recording stopped (--max-records)")) << refusal();
   r.end.reset();

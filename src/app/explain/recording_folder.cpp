@@ -56,11 +56,15 @@ void refuse_what_is_no_folder(const std::string& path) {
 RecordingFolder read_recording_folder(const cli::ExplainCommand& command) {
   refuse_what_is_no_folder(command.folder);
   const fs::path path = command.folder;
+  std::error_code unknown;
+  if (!fs::exists(path / kRunFile, unknown)) {
+    throw InputError(fmt::format("{} is not a recording: it lacks {}, which explain --recording FOLDER writes",
+                                 command.folder, kRunFile));
+  }
   RecordingFolder folder;
   folder.run = read_recorded_run((path / kRunFile).string());
   folder.recordings = read_recordings(path, folder.warnings);
   if (folder.recordings.empty() && !folder.warnings.empty()) throw InputError(folder.warnings.front());
-  std::error_code unknown;
   if (command.limits || command.simulate) {
     folder.limits = machine_limits(command, folder.recordings, folder.warnings);
   } else if (fs::exists(path / kLimitsFile, unknown)) {

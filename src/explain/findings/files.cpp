@@ -44,8 +44,10 @@ Candidate mapped_candidate(const AnalysisInput& e, std::string_view file, const 
        "The file is in the page cache; otherwise the disk limits", [copies, costs = e.costs](Program& p) {
          for (const Index i : copies) {
            Operation& o = p.operations[i];
-           o.work = std::min(o.work, seconds_by_slots(o, costs));
-           o.by_cpu_rate = true;
+           const double slots = seconds_by_slots(o, costs);
+           const auto link = costs.copy(o.copy, Memory::pinned, o.bytes);
+           o.by_cpu_rate = slots < o.work && link && (1 - kCpuSpread) * slots > *link;  // else the link is the limit
+           o.work = std::min(o.work, slots);
            o.host = Memory::pinned;
            o.engine = Engine::h2d;
          }

@@ -108,9 +108,9 @@ std::vector<Fix> fixes_of_managed(const Migrations& migrations, const Costs& cos
   };
   const std::string assumption = "The accessed memory is known in advance";
   return {{"Prefetch it (cudaMemPrefetchAsync) to the GPU before the kernel and back before the host reads it",
-           assumption, apply(costs.prefetch_back), "prefetching it both ways"},
+           assumption, apply(costs.prefetch_back), "prefetching managed memory both ways"},
           {"Copy to and from pinned memory instead: prefetching back to the host is slow", assumption,
-           apply(std::nullopt), "copies to and from pinned memory"}};
+           apply(std::nullopt), "copying to and from pinned memory in place of managed memory"}};
 }
 
 /// Returns for example "256 MiB in 6644 pieces while the kernels that access them wait (28.63 ms in total)".
