@@ -28,6 +28,18 @@ double seconds_by_slots(const Operation& o, const Costs& costs) {
   return std::max(reading, costs.copy(o.copy, Memory::pinned, o.bytes).value_or(reading));
 }
 
+void read_by_slots(Program& p, const std::vector<Index>& copies, const Costs& costs) {
+  for (const Index i : copies) {
+    Operation& o = p.operations[i];
+    const double seconds = seconds_by_slots(o, costs);
+    const auto link = costs.copy(o.copy, Memory::pinned, o.bytes);
+    o.by_cpu_rate = seconds < o.work && link && (1 - kCpuSpread) * seconds > *link;  // else the link is the limit
+    o.work = std::min(o.work, seconds);
+    o.host = Memory::pinned;
+    o.engine = Engine::h2d;
+  }
+}
+
 Candidate mapped_candidate(const AnalysisInput& e, std::string_view file, const std::vector<Index>& copies) {
   const double slots = total_of(copies, [&e](Index i) { return seconds_by_slots(e.program.operations[i], e.costs); });
   Candidate candidate = of_copies(e, FindingKind::mapped_copy, copies);
@@ -41,17 +53,8 @@ Candidate mapped_candidate(const AnalysisInput& e, std::string_view file, const 
            "Read the file with {} threads into pinned slots, and copy each slot with cudaMemcpyAsync (xferbench "
            "storage --path {} compares the ways)",
            kReaders, file),
-       "The file is in the page cache; otherwise the disk limits", [copies, costs = e.costs](Program& p) {
-         for (const Index i : copies) {
-           Operation& o = p.operations[i];
-           const double slots = seconds_by_slots(o, costs);
-           const auto link = costs.copy(o.copy, Memory::pinned, o.bytes);
-           o.by_cpu_rate = slots < o.work && link && (1 - kCpuSpread) * slots > *link;  // else the link is the limit
-           o.work = std::min(o.work, slots);
-           o.host = Memory::pinned;
-           o.engine = Engine::h2d;
-         }
-       }});
+       "The file is in the page cache; otherwise the disk is the limit",
+       [copies, costs = e.costs](Program& p) { read_by_slots(p, copies, costs); }});
   return candidate;
 }
 
