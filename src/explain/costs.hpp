@@ -23,7 +23,7 @@ struct Duplex {
   double d2h = 1;
 };
 
-/// By this share the CPU takes longer or shorter for copies in other processes of a machine: of the mended examples
+/// By this share the CPU takes longer or shorter for copies in other processes of a machine: of the fixed examples
 /// fresh and mapped, 29 of 32 processes on four H100s lie that near to the median of their machine.
 inline constexpr double kCpuSpread = 0.15;
 

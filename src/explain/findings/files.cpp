@@ -45,7 +45,7 @@ Candidate mapped_candidate(const AnalysisInput& e, std::string_view file, const 
   Candidate candidate = of_copies(e, FindingKind::mapped_copy, copies);
   Finding& finding = candidate.finding;
   finding.what =
-      fmt::format("{} to the GPU {} from the mapped file {}: {}; through pinned slots up to {}",
+      fmt::format("{} to the GPU {} from the mapped file {}: {}; through pinned slots about {}",
                   copies_in_words(e.program, copies), verb(copies.size(), "read"), file,
                   rate_text(finding.bytes, recorded_time_of(e.program, copies)), rate_text(finding.bytes, slots));
   candidate.fixes.push_back(
