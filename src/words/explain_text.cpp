@@ -510,10 +510,13 @@ std::string plan_text(const ProcessExplanation& process) {
   const double reference = process.window_summary.reference();
   double before = reference;
   std::vector<std::string> steps;
-  for (const Finding& finding : process.findings) {
+  for (std::size_t i = 0; i < process.findings.size(); ++i) {
+    const Finding& finding = process.findings[i];
     const double after = finding.seconds_after_all.value_or(before);
     if (after > (1 - kWorthAStep) * before) continue;
-    steps.push_back(fmt::format("{} {}", to_text(finding.kind), time_text(after)));
+    const bool is_one_of_kind = std::ranges::count(process.findings, finding.kind, &Finding::kind) == 1;
+    const std::string number = is_one_of_kind ? "" : fmt::format(" ({}.)", i + 1);
+    steps.push_back(fmt::format("{}{} {}", to_text(finding.kind), number, time_text(after)));
     before = after;
   }
   if (steps.size() < 2) return {};

@@ -196,6 +196,32 @@ TEST(ExplainMemory, MappedFilesAreNamed) {
   EXPECT_EQ(find(analysis, FindingKind::fresh_memory), nullptr);
 }
 
+TEST(ExplainMemory, MappedFilesHaveARangeUnlessTheLinkIsTheLimit) {
+  const Recording recording = in_range([](SyntheticRecording& made) {
+    for (int step = 0; step < kRounds; ++step) {
+      made.copy(CopyKind::h2d, Memory::pageable, kBatch, 7, false);
+      made.usage({.faults = kBatchPages, .source_file = "/data/model.bin"});
+    }
+  });
+  const auto with_link = [&recording](double rate) {
+    Costs costs = SyntheticRecording::costs();
+    costs.copy = [rate](CopyKind, Memory, std::uint64_t bytes) {
+      return std::optional(static_cast<double>(bytes) / rate);
+    };
+    return explain(recording, costs, {}, std::nullopt, {.range = "steps", .fixed = {FindingKind::mapped_copy}});
+  };
+  const ProcessExplanation fast = with_link(100e9);
+  const Finding* mapped = find(fast, FindingKind::mapped_copy);
+  ASSERT_NE(mapped, nullptr);
+  const double reading = SyntheticRecording::costs().read_cached / 8 * static_cast<double>(kBatch);  // by eight threads
+  EXPECT_NEAR(*mapped->seconds_after - mapped->seconds_after_least.value(), kRounds * 0.3 * reading, 1e-4);
+  EXPECT_DOUBLE_EQ(fast.seconds_fixed.value(), *mapped->seconds_after);
+  EXPECT_DOUBLE_EQ(fast.seconds_fixed_least.value(), *mapped->seconds_after_least);
+  const ProcessExplanation slow = with_link(25e9);
+  ASSERT_NE(find(slow, FindingKind::mapped_copy), nullptr);
+  EXPECT_FALSE(find(slow, FindingKind::mapped_copy)->seconds_after_least) << "no faster than the link";
+}
+
 /// Steps that read the same 64 MiB of a file in two parts, each from another place on if `again` is false.
 Recording batches_from_file(bool again) {
   return in_range([again](SyntheticRecording& made) {

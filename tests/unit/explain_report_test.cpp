@@ -197,6 +197,11 @@ TEST(ExplainReport, ThePlanHasTheTimeAfterEachFixThatGains) {
   ProcessExplanation process = test::torch_loop().processes.front();
   EXPECT_EQ(explain_text::plan_text(process),
             "One after the other, at best: now 53.0 ms; pageable 31.2 ms, result-wait 23.0 ms, no-overlap 19.1 ms");
+  process.findings[2].kind = FindingKind::pageable;
+  EXPECT_EQ(
+      explain_text::plan_text(process),
+      "One after the other, at best: now 53.0 ms; pageable (1.) 31.2 ms, result-wait 23.0 ms, pageable (3.) 19.1 ms");
+  process.findings[2].kind = FindingKind::no_overlap;
   process.findings[1].seconds_after_all = 31.2e-3;
   process.findings[2].at_most = false;
   EXPECT_EQ(explain_text::plan_text(process), "One after the other: now 53.0 ms; pageable 31.2 ms, no-overlap 19.1 ms");

@@ -415,7 +415,7 @@ Fix advice_for_slow(bool rows) {
   if (rows) {
     return {
         "Copy memory without gaps: pack the rows on the host first, or let a kernel read or write them in pinned "
-        "memory, where threads reach them by the link. If the rows have no gaps, check the memory's NUMA node",
+        "memory over the link. If the rows have no gaps, check the memory's NUMA node",
         "Packing takes no longer than the copy, or happens while the GPU works",
         {}};
   }
