@@ -236,7 +236,7 @@ std::string answer(const ProcessExplanation& process) {
   std::string text = fmt::format("Transfers take {} of {}", share_text(share_of(process, process.shares.copies)),
                                  time_text(has_gains ? reference : shared));
   if (std::ranges::find(process.findings, FindingKind::managed, &Finding::kind) != process.findings.end()) {
-    text += ", and managed memory migrates as well";
+    text += ", and kernels or the host wait for pages of managed memory";
   }
   if (!has_gains) return text + "; possible gains are unknown";
   if (process.findings.empty()) {
