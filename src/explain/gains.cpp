@@ -230,8 +230,7 @@ bool has_ends(FindingKind kind) {
   return kind == FindingKind::small_copies || kind == FindingKind::fresh_memory || kind == FindingKind::mapped_copy;
 }
 
-// --- The order of findings
-// --------------------------------------------------------------------------------------------
+// --- The order of findings ------------------------------------------------------------------------------------------
 
 /// Returns the fixes of the candidate that have a name, except the reported one.
 std::vector<Alternative> alternatives_of(const Candidate& candidate, const FixTrial& alone, std::size_t reported,

@@ -350,7 +350,8 @@ TEST_F(Explain, DoesNotTakeWhatWasNotRecordedForThePrograms) {
 TEST_F(Explain, OfARangeThatIsNotThereSaysSo) {
   const fs::path recording = recorded({"--range", "steps"});
   EXPECT_EQ(explain({recording, "--range", "steps"}).exit_code, 0);
-  expect_refusal(explain({recording, "--range", "stairs"}), 2, "there is no NVTX range 'stairs'; ranges in the recording: steps");
+  expect_refusal(explain({recording, "--range", "stairs"}), 2,
+                 "there is no NVTX range 'stairs'; ranges in the recording: steps");
   const Outcome none = explain({"--range", "stairs"}, {"/bin/sh", "-c", "exit 3"});
   EXPECT_EQ(none.exit_code, 0) << "no process could have it: " << none.err;
   EXPECT_TRUE(none.out.starts_with(nothing_to_explain())) << none.out;
