@@ -302,12 +302,9 @@ std::string calls_text(std::span<const Way* const> ways) {
   for (const char* api : {"async", "sync"}) {
     std::vector<std::string> parts;
     for (const char* dir : {"h2d", "d2h"}) {
-      std::vector<std::string> hosts;
-      for (const Way* way : ways) {
-        if (way->api == api && way->dir == dir) hosts.push_back(way->host);
-      }
+      const auto those = those_of(ways, [&](const Way* way) { return way->api == api && way->dir == dir; });
       const char* towards = std::string_view(dir) == "h2d" ? "from" : "to";
-      if (!hosts.empty()) parts.push_back(fmt::format("{} {} {}", dir, towards, listed(hosts)));
+      if (!those.empty()) parts.push_back(fmt::format("{} {} {}", dir, towards, listed(list_of(those, &Way::host))));
     }
     if (parts.empty()) continue;
     calls.push_back(fmt::format("{} {}", std::string_view(api) == "sync" ? "cudaMemcpy" : "cudaMemcpyAsync",

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/interrupt.hpp"
+#include "core/lists.hpp"
 #include "core/units.hpp"
 #include "measure/statistics.hpp"
 #include "model/bounds.hpp"
@@ -89,13 +90,9 @@ void warn(const OverlapCase& o, Result& result) {
 std::span<const MetricDeclaration> alike_metrics() {
   constexpr const char* kMeaning =
       "the same measurement with as many repetitions per sample as the pipeline; absent if it has as many anyway";
-  static const std::vector<MetricDeclaration> metrics = [] {
-    std::vector<MetricDeclaration> all;
-    for (const std::string name : {"h2d", "kernel", "d2h", "both", kBothChunked, "one-round"}) {
-      all.push_back(measured(name + kAlikeSuffix, kMeaning));
-    }
-    return all;
-  }();
+  static const auto metrics =
+      list_of(std::array<std::string, 6>{"h2d", "kernel", "d2h", "both", kBothChunked, "one-round"},
+              [](const std::string& name) { return measured(name + kAlikeSuffix, kMeaning); });
   return metrics;
 }
 

@@ -26,11 +26,8 @@ std::vector<double> chunk_bytes(const OverlapCase& c) {
   std::vector<double> bytes;
   for (std::size_t i = 0; i < chunks.size(); ++i) {
     const auto own = static_cast<double>(chunks[i].count * c.work.element_bytes());
-    if (i % group == 0) {
-      bytes.push_back(own);
-    } else {
-      bytes.back() += own;
-    }
+    if (i % group == 0) bytes.push_back(0);
+    bytes.back() += own;
   }
   return bytes;
 }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/interrupt.hpp"
+#include "core/lists.hpp"
 #include "core/units.hpp"
 #include "kernels/elementwise.hpp"
 #include "measure/statistics.hpp"
@@ -366,8 +367,7 @@ std::vector<Axis> overlap_axes() {
   const auto of_built_in = [&](Axis axis) { return with_kernel(words(kernels::kElementwiseNames), std::move(axis)); };
   std::vector<std::string> on_device = chunked;
   on_device.insert(on_device.begin(), "serial");
-  std::vector<std::string> strategies;
-  for (const StrategyWord& s : kStrategyWords) strategies.emplace_back(s.word);
+  const auto strategies = list_of(kStrategyWords, [](const StrategyWord& s) { return std::string(s.word); });
   std::vector<Axis> axes{
       size_axis("size", {.defaults = "256M", .help = "bytes per direction", .min = ChunkedWork::kElement}),
       choice_axis("strategy", strategies,

@@ -1,4 +1,5 @@
 // The search space of `tune` for scenario overlap.
+#include "core/lists.hpp"
 #include "scenarios/overlap/case.hpp"
 
 #include <algorithm>
@@ -128,11 +129,7 @@ class OverlapSpace final : public Tunable {
     return shape;
   }
 
-  [[nodiscard]] double serial_bound() const {
-    double sum = 0;
-    for (std::size_t i = 0; i < 3; ++i) sum += stages_[i].median;
-    return sum;
-  }
+  [[nodiscard]] double serial_bound() const { return total_of(std::span(stages_).first(3), &Measurement::median); }
 
   /// Measures the stages, which define the limit of all configurations, in the order of model::Stages. Keeps each
   /// stage's fastest result of all calls.
@@ -147,8 +144,7 @@ class OverlapSpace final : public Tunable {
     }
     const std::vector<Series> series = sample_few(bench_, std::move(regions), kSamples);
     if (!stages_.empty() && !all_sampled(series)) return;  // Ctrl-C: keep the earlier measurements
-    std::vector<Measurement> measured;
-    for (const Series& s : series) measured.push_back(s.elapsed);
+    auto measured = list_of(series, &Series::elapsed);
     if (auto rates = at_both_rates(series)) measured.push_back(*std::move(rates));
     stages_.resize(measured.size());
     for (std::size_t i = 0; i < measured.size(); ++i) {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdlib>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -22,6 +21,7 @@
 #include "cli/progress.hpp"
 #include "core/error.hpp"
 #include "core/interrupt.hpp"
+#include "core/lists.hpp"
 #include "core/standard_error.hpp"
 #include "device/host.hpp"
 #include "results/output_file.hpp"
@@ -53,8 +53,7 @@ KnownResults given_up(const std::vector<PlannedCase>& cases, const std::vector<s
 /// Runs the cases that have no result yet.
 void run_with_progress(const cli::RunCommand& command, const std::vector<std::size_t>& missing,
                        MonitoredMachine& monitored, LiveReport& live) {
-  std::vector<PlannedCase> cases;
-  for (const std::size_t i : missing) cases.push_back(command.cases[i]);
+  const auto cases = list_of(missing, [&](std::size_t i) { return command.cases[i]; });
   const cli::Measuring& measuring = command.measuring;
   const std::size_t turns = command.turns.value_or(1);
   cli::Progress progress(measuring.show.progress, cases.size(), turns);

@@ -38,10 +38,8 @@ std::string of_gpus(const Environment& environment, std::string Environment::Gpu
 }
 
 std::string text_of(const std::vector<std::pair<std::string, std::string>>& variables) {
-  std::vector<std::string> all;
-  for (const auto& [name, value] : variables) {
-    if (name != kInjectVariable) all.push_back(name + "=" + value);
-  }
+  const auto others = those_of(variables, [](const auto& one) { return one.first != kInjectVariable; });
+  auto all = list_of(others, [](const auto& one) { return one.first + "=" + one.second; });
   std::ranges::sort(all);
   return fmt::format("{}", fmt::join(all, " "));
 }

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "core/lists.hpp"
 #include "core/units.hpp"
 
 namespace xferbench::check {
@@ -67,9 +68,7 @@ Quantity in_base_unit(double value, std::string_view unit) {
 }
 
 std::vector<std::string> units_of_limits() {
-  std::vector<std::string> units;
-  for (const Unit& unit : kUnits) units.emplace_back(unit.name);
-  return units;
+  return list_of(kUnits, [](const Unit& unit) { return std::string(unit.name); });
 }
 
 namespace {

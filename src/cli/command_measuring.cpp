@@ -123,10 +123,8 @@ bool has_timeline(const Scenario& scenario) { return descriptor_of(scenario).has
 
 /// The names of the scenarios for which `holds` is true, for example "overlap, smem".
 std::string names_matching(bool (*holds)(const Scenario&), Scenarios all) {
-  std::vector<std::string> names;
-  for (const Scenario* scenario : all) {
-    if (holds(*scenario)) names.push_back(name_of(*scenario));
-  }
+  const auto those = those_of(all, [&](const Scenario* scenario) { return holds(*scenario); });
+  const auto names = list_of(those, [](const Scenario* scenario) { return name_of(*scenario); });
   return fmt::format("{}", fmt::join(names, ", "));
 }
 

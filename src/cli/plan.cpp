@@ -12,6 +12,7 @@
 #include "cli/pages.hpp"
 #include "cli/values.hpp"
 #include "core/error.hpp"
+#include "core/lists.hpp"
 #include "core/shell.hpp"
 
 namespace xferbench::cli {
@@ -151,12 +152,9 @@ bool has_axis(const Scenario& scenario, const std::string& name) {
 }
 
 std::string lacks(const Scenario& scenario, const std::string& axis, std::span<const Scenario* const> all) {
-  std::vector<std::string> owners;
-  for (const Scenario* s : all) {
-    if (has_axis(*s, axis)) owners.push_back(name_of(*s));
-  }
-  std::vector<std::string> own;
-  for (const Axis& a : descriptor_of(scenario).axes) own.push_back(flag_of(a));
+  const auto owners = list_of(those_of(all, [&](const Scenario* s) { return has_axis(*s, axis); }),
+                              [](const Scenario* s) { return name_of(*s); });
+  const auto own = list_of(descriptor_of(scenario).axes, [](const Axis& a) { return flag_of(a); });
   return fmt::format("{} has no --{}, which belongs to {}; {} has {}", name_of(scenario), axis, fmt::join(owners, ", "),
                      name_of(scenario), fmt::join(own, " "));
 }

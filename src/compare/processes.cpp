@@ -158,10 +158,8 @@ std::vector<Processes> runs_of(std::vector<NamedReport> files) {
 
 NamedReport pooled_run(Processes processes) {
   if (processes.size() == 1) return std::move(processes.front());
-  std::vector<const Report*> reports;
-  for (const NamedReport& process : processes) reports.push_back(&process.report);
-  std::vector<Result> results;
-  for (const SameCase& c : same_cases(reports)) results.push_back(of_all(c.results));
+  const auto reports = list_of(processes, [](const NamedReport& process) { return &process.report; });
+  auto results = list_of(same_cases(reports), [](const SameCase& c) { return of_all(c.results); });
   NamedReport all = processes.front();
   const std::string last = std::filesystem::path(processes.back().name).filename().string();
   all.name = fmt::format("{}{} ({} processes)", all.name, processes.back().name == all.name ? "" : " to " + last,

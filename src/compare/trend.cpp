@@ -98,12 +98,8 @@ std::vector<Change> ChangeFinder::changes(Values values, double threshold) {
 
 std::vector<ChangeFinder::Cut> ChangeFinder::cuts(Values values, std::size_t from) {
   if (values.size() < kFewestRuns) return {};
-  std::optional<Cut> cut;
-  if (const double p = by_chance(values.size(), largest_statistic(ranks_of(values))); p <= level_) {
-    cut = {best_cut(values), p};
-  } else {
-    cut = most_different_neighbours(values);
-  }
+  const double p = by_chance(values.size(), largest_statistic(ranks_of(values)));
+  const auto cut = p <= level_ ? std::optional(Cut{best_cut(values), p}) : most_different_neighbours(values);
   if (!cut || cut->p > level_) return {};
   std::vector<Cut> all = cuts(values.first(cut->at), from);
   const std::vector<Cut> behind = cuts(values.subspan(cut->at), from + cut->at);
@@ -190,8 +186,7 @@ void require_trend_inputs(std::span<const NamedReport> files) {
 std::vector<NamedReport> sorted_by_time(std::vector<NamedReport> files) {
   std::ranges::stable_sort(files, {},
                            [](const NamedReport& file) { return std::pair(file.report.started_at, file.name); });
-  std::vector<NamedReport> runs;
-  for (Processes& processes : runs_of(std::move(files))) runs.push_back(pooled_run(std::move(processes)));
+  auto runs = list_of(runs_of(std::move(files)), [](Processes& processes) { return pooled_run(std::move(processes)); });
   std::ranges::stable_sort(runs, {}, [](const NamedReport& run) { return run.report.started_at; });
   return runs;
 }

@@ -56,11 +56,7 @@ namespace {
 std::string in_key(std::string_view value) {
   std::string text;
   for (const char c : value) {
-    if (c == '/' || c == '%') {
-      text += c == '/' ? "%2F" : "%25";
-    } else {
-      text += c;
-    }
+    text += c == '/' ? "%2F" : c == '%' ? "%25" : std::string(1, c);
   }
   return text;
 }
@@ -90,11 +86,7 @@ void Case::set(const Axis& axis, Value value) { append({axis.name, axis.kind, st
 Case Case::with(std::string_view axis, std::span<const Param> instead) const {
   Case other(scenario());
   for (const Param& param : params()) {
-    if (param.name != axis) {
-      other.append(param);
-    } else {
-      for (const Param& one : instead) other.append(one);
-    }
+    for (const Param& one : param.name == axis ? instead : std::span(&param, 1)) other.append(one);
   }
   return other;
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/lists.hpp"
 #include "core/units.hpp"
 
 namespace xferbench {
@@ -52,8 +53,8 @@ std::string Environment::profile_text(std::size_t most) const {
 std::string Environment::injected_fault() const {
   const auto found = std::ranges::find(variables, kInjectVariable, &decltype(variables)::value_type::first);
   if (found != variables.end()) return found->second;
-  const auto of_profile = std::ranges::find(profile_changes, kInjectField, &ProfileChange::name);
-  const auto* fault = of_profile == profile_changes.end() ? nullptr : std::get_if<std::string>(&of_profile->value);
+  const auto* const of_profile = found_in(profile_changes, kInjectField, &ProfileChange::name);
+  const auto* fault = of_profile == nullptr ? nullptr : std::get_if<std::string>(&of_profile->value);
   return fault == nullptr ? "" : *fault;
 }
 

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "core/error.hpp"
+#include "core/lists.hpp"
 #include "core/units.hpp"
 #include "explain/candidates.hpp"
 #include "explain/gains.hpp"
@@ -60,11 +61,9 @@ Counts counts_of(const Program& p) {
 
 /// Returns the seconds in which NCCL's kernels ran, on average of the GPUs.
 double collectives_of(const Recording& r, const Program& p, std::size_t gpus) {
-  double seconds = 0;
-  for (const Operation& o : p.operations) {
-    const bool is_collective = o.name != 0 && r.name(o.name).starts_with("nccl");
-    if (is_collective) seconds += o.end - o.begin;
-  }
+  const double seconds = total_of(p.operations, [&r](const Operation& o) {
+    return o.name != 0 && r.name(o.name).starts_with("nccl") ? o.end - o.begin : 0;
+  });
   return seconds / static_cast<double>(std::max<std::size_t>(gpus, 1));
 }
 
@@ -93,13 +92,9 @@ std::string noise_note(const std::vector<double>& baseline) {
 }
 
 std::vector<std::string> gpus_of(const Recording& r, const Program& p) {
-  std::set<std::uint32_t> used;
-  for (const Operation& o : p.operations) used.insert(o.device);
-  std::vector<std::string> names;
-  for (const recording::Device& device : r.devices) {
-    if (used.contains(device.id)) names.emplace_back(r.name(device.name));
-  }
-  return names;
+  const auto used = set_of(p.operations, &Operation::device);
+  const auto those = those_of(r.devices, [&](const recording::Device& device) { return used.contains(device.id); });
+  return list_of(those, [&r](const recording::Device& device) { return std::string(r.name(device.name)); });
 }
 
 /// Gains are unavailable if the replay without profiler overhead differs from the baseline run by more than this share.

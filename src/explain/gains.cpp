@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/lists.hpp"
 #include "core/units.hpp"
 #include "explain/replay.hpp"
 #include "measure/statistics.hpp"
@@ -122,9 +123,7 @@ double busiest(const Program& program) {
   for (const Operation& o : program.operations) {
     if (o.engine != Engine::none && !o.side_by_side && o.end <= program.seconds) busy[{o.device, o.engine}] += o.work;
   }
-  double most = 0;
-  for (const auto& [engine, seconds] : busy) most = std::max(most, seconds);
-  return most;
+  return most_of(busy, [](const auto& engine) { return engine.second; });
 }
 
 /// Returns the replayed seconds with the fix, but at least the busy time of an engine; infinite for a deadlock. The
@@ -141,12 +140,10 @@ double seconds_with(const Program& program, const Fix& fix, double scale) {
 
 /// `before`: seconds that the replay of `program` takes.
 FixTrial tried(const Program& program, const Candidate& candidate, double before, double scale) {
-  std::vector<std::future<double>> running;
-  for (const Fix& fix : candidate.fixes) {
-    running.push_back(std::async(seconds_with, std::cref(program), std::cref(fix), scale));
-  }
-  FixTrial all;
-  for (std::future<double>& time : running) all.times.push_back(time.get());
+  auto running = list_of(candidate.fixes, [&](const Fix& fix) {
+    return std::async(seconds_with, std::cref(program), std::cref(fix), scale);
+  });
+  FixTrial all{.times = list_of(running, &std::future<double>::get)};
   const double least = std::ranges::min(all.times);
   const double enough = std::max(least, before - candidate.enough * (before - least));
   const auto best = std::ranges::find_if(all.times, [enough](double seconds) { return seconds <= enough; });
@@ -381,10 +378,9 @@ UnprofiledProgram without_profiling(const Program& program, double replayed, dou
 
 Gains gains_of(const Program& program, double reference, const std::vector<Candidate>& candidates, double least_share) {
   const double unchanged = replay(program).seconds;
-  std::vector<FixTrial> alone;
-  for (const Candidate& candidate : candidates) {
-    alone.push_back(tried(program, candidate, unchanged, reference / unchanged));
-  }
+  const auto alone = list_of(candidates, [&](const Candidate& candidate) {
+    return tried(program, candidate, unchanged, reference / unchanged);
+  });
   Gains gains;
   Sequence sequence(program, unchanged, reference);
   for (const std::size_t i : best_order(candidates, alone, unchanged)) {

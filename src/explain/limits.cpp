@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/lists.hpp"
 #include "results/metric_names.hpp"
 
 namespace xferbench::explain {
@@ -124,9 +125,7 @@ auto piece_costs_of(const Report& report) {
 }
 
 const LimitCurve* curve_for(const std::vector<LimitCurve>& curves, CopyKind kind, Memory host) {
-  const auto found =
-      std::ranges::find_if(curves, [&](const LimitCurve& c) { return c.kind == kind && c.host == host; });
-  return found == curves.end() ? nullptr : &*found;
+  return found_in(curves, std::pair(kind, host), [](const LimitCurve& c) { return std::pair(c.kind, c.host); });
 }
 
 /// Returns the speed of each direction while both run, relative to its speed alone, at the largest measured size.

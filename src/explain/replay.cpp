@@ -1,7 +1,5 @@
 #include "explain/replay.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <deque>
 #include <map>

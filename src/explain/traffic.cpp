@@ -5,6 +5,7 @@
 #include <map>
 #include <tuple>
 
+#include "core/lists.hpp"
 #include "core/units.hpp"
 
 namespace xferbench::explain {
@@ -22,11 +23,7 @@ int size_class(std::uint64_t bytes) {
 }
 
 void add(std::optional<double>& sum, std::optional<double> value) {
-  if (sum && value) {
-    *sum += *value;
-  } else {
-    sum.reset();
-  }
+  sum = sum && value ? std::optional(*sum + *value) : std::nullopt;
 }
 
 /// Returns an entry for the kind of copy that `o` is, with no copies counted yet.
@@ -57,8 +54,7 @@ std::vector<Traffic> traffic_of(const Program& program, const Costs& costs) {
     add(t.reachable, costs.copy(o.copy, o.host, o.bytes));
     add(t.pinned, costs.copy(o.copy, Memory::pinned, o.bytes));
   }
-  std::vector<Traffic> all;
-  for (const auto& [key, group] : groups) all.push_back(group.traffic);
+  auto all = list_of(groups, [](const auto& group) { return group.second.traffic; });
   std::ranges::stable_sort(all, std::ranges::greater(), &Traffic::seconds);
   return all;
 }
@@ -73,8 +69,7 @@ std::vector<CopyPoint> cloud_of(const Program& program, std::size_t most) {
         points.try_emplace({o.copy, o.host, o.bytes, about}, CopyPoint{o.copy, o.host, o.bytes, 0, 0}).first->second;
     point.seconds += (seconds - point.seconds) / static_cast<double>(++point.count);
   }
-  std::vector<CopyPoint> all;
-  for (const auto& [key, point] : points) all.push_back(point);
+  auto all = list_of(points, [](const auto& point) { return point.second; });
   // If there are too many points, drop those that stand for the fewest copies.
   std::ranges::stable_sort(all, std::ranges::greater(), &CopyPoint::count);
   if (all.size() > most) all.resize(most);

@@ -83,14 +83,6 @@ void append_tests(Flagged& flagged, const std::vector<std::string>& tests) {
   for (const std::string& test : tests) add_new(flagged.tests, test);
 }
 
-std::string trained_text(const Environment::Pcie& link) {
-  return fmt::format("PCIe {} x{}", link.generation, link.width);
-}
-
-std::string maximum_text(const Environment::Pcie& link) {
-  return fmt::format("PCIe {} x{}", link.max_generation, link.max_width);
-}
-
 /// Returns the share of the maximum link rate that is lost: each PCIe generation is twice as fast as the one before.
 double training_shortfall(const Environment::Pcie& link) {
   const double lanes = static_cast<double>(link.width) / link.max_width;
@@ -130,8 +122,10 @@ void Verdicts::add_trained_low(std::vector<Flagged>& flagged) const {
     const auto others = at_maximum.find(gpu.name);
     if (!first_.places().has(place.rank) || others == at_maximum.end()) continue;
     if (!gpu.pcie || !gpu.pcie->below_maximum()) continue;
-    const std::string fact = fmt::format("runs at {} of {}, other GPUs of its model at {}", trained_text(*gpu.pcie),
-                                         maximum_text(*gpu.pcie), trained_text(others->second));
+    const Environment::Pcie& link = *gpu.pcie;
+    const std::string fact =
+        fmt::format("runs at PCIe {} x{} of PCIe {} x{}, other GPUs of its model at PCIe {} x{}", link.generation,
+                    link.width, link.max_generation, link.max_width, others->second.generation, others->second.width);
     const auto is_known = [&](const Flagged& f) {
       return f.what == Flagged::What::link && f.ranks == std::vector{place.rank};
     };
@@ -360,12 +354,9 @@ bool Verdicts::is_fine(const Subject& subject, DataPath path) const {
 }
 
 std::size_t Verdicts::unresolved() const {
-  std::size_t count = 0;
-  for (const auto& [subject, doubts] : not_shown_) {
-    count += static_cast<std::size_t>(std::ranges::count_if(
-        doubts, [](const Shown& one) { return one.again.seen != RetestOutcome::Reproduced::no; }));
-  }
-  return count;
+  const auto is_open = [](const Shown& one) { return one.again.seen != RetestOutcome::Reproduced::no; };
+  return total_of(not_shown_,
+                  [&](const auto& of) { return static_cast<std::size_t>(std::ranges::count_if(of.second, is_open)); });
 }
 
 std::vector<std::string> Verdicts::notes() const {

@@ -6,6 +6,8 @@
 #include <set>
 #include <utility>
 
+#include "core/lists.hpp"
+
 namespace xferbench::model {
 
 namespace {
@@ -25,10 +27,7 @@ double CandidateSearch::Runner::half_width() const { return std::log(interval.hi
 
 CandidateSearch::CandidateSearch(std::vector<Prediction> predictions, const CandidateSearchPolicy& policy)
     : policy_(policy) {
-  double slowest = 0;
-  for (const Prediction& p : predictions) {
-    if (usable(p.seconds)) slowest = std::max(slowest, p.seconds);
-  }
+  const double slowest = most_of(predictions, [](const Prediction& p) { return usable(p.seconds) ? p.seconds : 0; });
   for (Prediction& p : predictions) {
     if (!usable(p.seconds)) p.seconds = slowest > 0 ? slowest : 1;
     families_[p.family];

@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/lists.hpp"
+
 namespace xferbench::model {
 
 namespace {
 
 double median_of(std::span<const Estimate> group) {
-  std::vector<double> values;
-  for (const Estimate& one : group) values.push_back(one.value);
+  auto values = list_of(group, &Estimate::value);
   std::ranges::sort(values);
   const std::size_t middle = values.size() / 2;
   return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;

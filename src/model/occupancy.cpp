@@ -27,11 +27,8 @@ std::vector<BusySpan> busy_spans(const Trace& trace, std::initializer_list<Row> 
   std::ranges::sort(all, {}, &BusySpan::begin);
   std::vector<BusySpan> joined;
   for (const BusySpan& s : all) {
-    if (joined.empty() || s.begin > joined.back().end + kGrain) {
-      joined.push_back(s);
-    } else {
-      joined.back().end = std::max(joined.back().end, s.end);
-    }
+    if (joined.empty() || s.begin > joined.back().end + kGrain) joined.push_back(s);
+    joined.back().end = std::max(joined.back().end, s.end);
   }
   return joined;
 }
@@ -50,11 +47,7 @@ double makespan(const Trace& trace) {
 }
 
 double busy(const Trace& trace, Row row) {
-  double sum = 0;
-  for (const Activity& a : trace.activities) {
-    if (a.row == row) sum += a.end - a.begin;
-  }
-  return sum;
+  return total_of(trace.activities, [row](const Activity& a) { return a.row == row ? a.end - a.begin : 0; });
 }
 
 double covered(const Trace& trace, std::initializer_list<Row> rows) { return length(busy_spans(trace, rows)); }

@@ -17,11 +17,8 @@ std::string code(const std::string& text) {
   constexpr std::string_view kMeaningful = "&<>|`*_[]\\~@#\"'!";
   std::string escaped;
   for (const char c : printable(text, ' ')) {
-    if (kMeaningful.find(c) != std::string_view::npos) {
-      escaped += fmt::format("&#{};", static_cast<unsigned char>(c));
-    } else {
-      escaped += c;
-    }
+    const bool is_plain = kMeaningful.find(c) == std::string_view::npos;
+    escaped += is_plain ? std::string(1, c) : fmt::format("&#{};", static_cast<unsigned char>(c));
   }
   return escaped.empty() ? "" : "<code>" + escaped + "</code>";
 }

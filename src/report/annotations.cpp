@@ -25,11 +25,8 @@ std::string escaped(std::string_view text, bool property) {
   const std::string_view meaningful = property ? "%:,\r\n" : "%\r\n";
   std::string result;
   for (const char c : text) {
-    if (meaningful.find(c) == std::string_view::npos) {
-      result += c;
-    } else {
-      result += fmt::format("%{:02X}", static_cast<unsigned char>(c));
-    }
+    const bool is_plain = meaningful.find(c) == std::string_view::npos;
+    result += is_plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
   }
   return result;
 }

@@ -7,6 +7,7 @@
 #include <set>
 #include <sstream>
 
+#include "core/lists.hpp"
 #include "core/units.hpp"
 
 namespace xferbench {
@@ -53,8 +54,8 @@ std::string gpus_text(const Fleet& fleet) {
     if (counts[place.environment.gpu.name]++ == 0) models.push_back(place.environment.gpu.name);
     nodes.insert(place.node);
   }
-  std::vector<std::string> parts;
-  for (const std::string& model : models) parts.push_back(fmt::format("{} x {}", counts[model], model));
+  const auto parts =
+      list_of(models, [&](const std::string& model) { return fmt::format("{} x {}", counts[model], model); });
   return fmt::format("{} on {}", fmt::join(parts, " and "), counted(nodes.size(), "host"));
 }
 

@@ -19,9 +19,8 @@ std::vector<Column> columns_of(std::span<const MetricDeclaration> metrics) {
 
 const MetricDeclaration* find(std::span<const MetricDeclaration> metrics, MetricDeclaration::Kind kind,
                               std::string_view name) {
-  const auto found =
-      std::ranges::find_if(metrics, [&](const MetricDeclaration& m) { return m.kind == kind && m.name == name; });
-  return found == metrics.end() ? nullptr : &*found;
+  return found_in(metrics, std::pair(kind, name),
+                  [](const MetricDeclaration& m) { return std::pair(m.kind, std::string_view(m.name)); });
 }
 
 const Axis* ScenarioDescriptor::axis(std::string_view its_name) const { return found_in(axes, its_name, &Axis::name); }

@@ -66,10 +66,8 @@ std::optional<double> value_of(const Result& result, const std::string& metric) 
 
 /// Returns the axis values that distinguish one map from the others, for example "size 64 MiB, issue depth".
 std::string others_of(const Result& result, const std::vector<std::string>& axes) {
-  std::vector<std::string> parts;
-  for (const std::string& axis : axes) {
-    if (result.config.has(axis)) parts.push_back(axis + " " + axis_text(result, axis));
-  }
+  const auto known = those_of(axes, [&](const std::string& axis) { return result.config.has(axis); });
+  const auto parts = list_of(known, [&](const std::string& axis) { return axis + " " + axis_text(result, axis); });
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 

@@ -152,8 +152,8 @@ std::string nodes_text(const Environment& e) {
     if (const auto node = e.gpu_at(place).numa_node) nodes[*node].push_back(e.number_of(place));
   }
   if (nodes.size() < 2) return {};
-  std::vector<std::string> texts;
-  for (const auto& [node, gpus] : nodes) texts.push_back(fmt::format("{}: {}", node, numbered_gpus(gpus)));
+  const auto texts =
+      list_of(nodes, [](const auto& node) { return fmt::format("{}: {}", node.first, numbered_gpus(node.second)); });
   return fmt::format("{}", fmt::join(texts, "; "));
 }
 

@@ -177,10 +177,8 @@ std::string origin_of(const Report& report) {
 
 /// Returns for example "overlap, memcpy on 2 x NVIDIA H200, 2026-11-21".
 std::string subject_of(const Report& report, Descriptors scenarios) {
-  std::vector<std::string> names;
-  for (const ScenarioDescriptor* scenario : scenarios) {
-    if (!results_of(report, *scenario).empty()) names.push_back(scenario->name);
-  }
+  const auto has_results = [&](const ScenarioDescriptor* s) { return !results_of(report, *s).empty(); };
+  const auto names = list_of(those_of(scenarios, has_results), &ScenarioDescriptor::name);
   const std::string machine = machine_line(report.environment);
   return fmt::format("{} on {}, {}", fmt::join(names, ", "), machine.substr(0, machine.find(',')),
                      report.started_at.substr(0, report.started_at.find('T')));

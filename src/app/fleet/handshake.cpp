@@ -10,7 +10,6 @@
 #include <cstddef>
 #include <exception>
 #include <map>
-#include <set>
 #include <sstream>
 
 #include "core/enum_text.hpp"

@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "core/lists.hpp"
 #include "core/units.hpp"
 #include "explain/candidates.hpp"
 #include "explain/typical_value.hpp"
@@ -393,9 +394,7 @@ std::vector<Candidate> small_copies(const AnalysisInput& e) {
     if (!e.costs.copy(first.copy, first.host, first.bytes)) continue;
     groups[{first.copy, first.host == Memory::pinned}].push_back(std::move(run));
   }
-  std::vector<Candidate> found;
-  for (const auto& [group, runs] : groups) found.push_back(small_candidate(e, group.first, runs));
-  return found;
+  return list_of(groups, [&e](const auto& group) { return small_candidate(e, group.first.first, group.second); });
 }
 
 // --- Slower than the machine ----------------------------------------------------------------------------------------

@@ -170,9 +170,8 @@ std::vector<Candidate> mapped_copies(const AnalysisInput& e) {
     if (o.copy != CopyKind::h2d || o.host != Memory::pageable || o.call == kNone) continue;
     if (const Index file = sample_of(e.program, o.call).source_file; file != 0) files[file].push_back(i);
   }
-  std::vector<Candidate> found;
-  for (const auto& [file, copies] : files) found.push_back(mapped_candidate(e, e.recording.name(file), copies));
-  return found;
+  return list_of(files,
+                 [&e](const auto& file) { return mapped_candidate(e, e.recording.name(file.first), file.second); });
 }
 
 std::vector<Candidate> reads_in_turn(const AnalysisInput& e) {

@@ -8,7 +8,6 @@
 #include <optional>
 #include <set>
 #include <tuple>
-#include <utility>
 
 #include "explain/timeline.hpp"
 #include "paper/document.hpp"

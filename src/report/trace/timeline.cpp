@@ -282,10 +282,8 @@ std::string to_chrome_trace(const Report& report) {
 }
 
 std::vector<std::string> gpu_names(const Environment& environment) {
-  std::vector<std::string> names;
-  if (environment.gpu_count() < 2) return names;
-  for (const int number : environment.gpu_numbers()) names.push_back(fmt::format("GPU {}", number));
-  return names;
+  if (environment.gpu_count() < 2) return {};
+  return list_of(environment.gpu_numbers(), [](int number) { return fmt::format("GPU {}", number); });
 }
 
 std::string to_gantt(const Trace& trace, std::size_t width, const Style& style, Glyphs glyphs,
