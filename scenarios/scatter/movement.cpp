@@ -41,11 +41,7 @@ double ScatterMovement::share_of_multiprocessors() const {
 }
 
 std::vector<StreamView> ScatterMovement::streams() const {
-  std::vector<StreamView> all;
-  for (const auto& mover : movers_) {
-    for (const StreamView stream : mover->streams()) all.push_back(stream);
-  }
-  return all;
+  return flat_list_of(movers_, [](const auto& mover) { return mover->streams(); });
 }
 
 std::size_t ScatterMovement::operations() const {

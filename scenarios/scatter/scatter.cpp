@@ -235,9 +235,6 @@ std::vector<Finding> Scatter::conclude(std::span<const Result* const> results) c
 
 }  // namespace
 
-const Scenario& scatter_scenario() {
-  static const Scatter scenario;
-  return scenario;
-}
+const Scenario& scatter_scenario() { return the_only<Scatter>(); }
 
 }  // namespace xferbench

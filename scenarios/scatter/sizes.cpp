@@ -107,9 +107,7 @@ std::variant<CacheBlock, std::string> parse_cache_block(std::string_view text) {
     const std::size_t colon = std::min(part.find(':'), part.size());
     const std::string_view value = part.substr(std::min(colon + 1, part.size()));
     auto* const field = std::ranges::find(fields, part.substr(0, colon), &Field::name);
-    if (field == fields.end()) {
-      return fmt::format("{}: the fields are {}", part, names_of(fields));
-    }
+    if (field == fields.end()) return fmt::format("{}: the fields are {}", part, names_of(fields));
     if (std::exchange(field->seen, true)) return fmt::format("{}: {} is there twice", part, field->name);
     if (field->name == "dtype") {
       const auto* const type = std::ranges::find(kElementTypes, value, &Type::name);

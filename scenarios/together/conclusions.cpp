@@ -63,9 +63,7 @@ std::optional<Measured> measured_of(const Result& result) {
   const TogetherCase c = together_case(result.config);
   if (c.gpus.size() < 2) return std::nullopt;
   std::map<std::size_t, double> bytes;  // bytes that each GPU copies in a pass; key: the GPU's index in the group
-  for (const GroupCopy& copy : copies_of(c.pattern, c.gpus.size())) {
-    bytes[copy.owner] += static_cast<double>(c.bytes);
-  }
+  for (const GroupCopy& copy : copies_of(c.pattern, c.gpus.size())) bytes[copy.owner] += static_cast<double>(c.bytes);
   Measured m{.result = &result, .gpus = c.gpus, .alone = {}, .too_short = false, .rates = {}};
   double all = 0;
   for (const auto& [member, amount] : bytes) {
@@ -229,12 +227,10 @@ class Situation {
 
   /// Returns the rate of each GPU alone, for the members of all pairs of GPUs that share a bottleneck.
   [[nodiscard]] std::vector<model::Estimate> alone_of_those_that_share() const {
-    std::vector<model::Estimate> all;
-    for (const Measured& m : groups_) {
-      if (m.gpus.size() == 2 && model::sharing_of(m.rates) == Sharing::yes)
-        std::ranges::copy(m.alone, std::back_inserter(all));
-    }
-    return all;
+    const auto shares = [](const Measured& m) {
+      return m.gpus.size() == 2 && model::sharing_of(m.rates) == Sharing::yes;
+    };
+    return flat_list_of(those_of(groups_, shares), &Measured::alone);
   }
 
   /// Returns the bandwidth of the GPUs of each bottleneck as text, for example "; GPUs 0 to 3 at once get 166 GB/s".

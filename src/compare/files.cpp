@@ -46,6 +46,21 @@ Source source_of(const NamedReport& named) {
   throw UsageError(fmt::format("--only {}: no case matches{}", fmt::join(options.only, " --only "), first));
 }
 
+std::vector<std::string> numbers_in(const Files& files) {
+  std::set<std::string> names;
+  for (const NamedReport* file : files) {
+    for (const Result& result : file->report.results) {
+      for (const Measurement& m : result.measurements) {
+        if (!m.gpu) names.insert(m.name);
+      }
+      for (const Metric& m : result.metrics) {
+        if (!m.gpu) names.insert(m.name);
+      }
+    }
+  }
+  return {names.begin(), names.end()};
+}
+
 }  // namespace
 
 std::optional<Value> value_of(const Result& result, const std::optional<std::string>& name, const Options& options) {
@@ -67,11 +82,7 @@ Better better_of(const Value& value, std::string_view scenario, const Options& o
 }
 
 Files files_of(std::initializer_list<std::span<const NamedReport>> sides) {
-  Files files;
-  for (const auto side : sides) {
-    for (const NamedReport& named : side) files.push_back(&named);
-  }
-  return files;
+  return flat_list_of(sides, pointers_to<std::span<const NamedReport>>);
 }
 
 MetricsDeclared all_declared(const Files& files, const Options& options) {
@@ -149,25 +160,6 @@ std::vector<std::string> doubts_of(const Files& files) {
   }
   return all;
 }
-
-namespace {
-
-std::vector<std::string> numbers_in(const Files& files) {
-  std::set<std::string> names;
-  for (const NamedReport* file : files) {
-    for (const Result& result : file->report.results) {
-      for (const Measurement& m : result.measurements) {
-        if (!m.gpu) names.insert(m.name);
-      }
-      for (const Metric& m : result.metrics) {
-        if (!m.gpu) names.insert(m.name);
-      }
-    }
-  }
-  return {names.begin(), names.end()};
-}
-
-}  // namespace
 
 void refuse_numberless(const Files& files, const Options& options) {
   if (!options.metric) throw UsageError("no case was measured in any of these files");

@@ -39,6 +39,14 @@ auto list_of(Items&& items, const Make& make) {
   return all;
 }
 
+/// Returns all items of the lists that `make` returns for the items.
+template <class Items, class Make>
+auto flat_list_of(Items&& items, const Make& make) {
+  std::decay_t<std::invoke_result_t<const Make&, std::ranges::range_reference_t<Items>>> all;
+  for (auto&& item : items) std::ranges::copy(std::invoke(make, item), std::back_inserter(all));
+  return all;
+}
+
 /// Returns the different results of `make` for the items.
 template <class Items, class Make>
 auto set_of(const Items& items, const Make& make) {
@@ -58,6 +66,16 @@ auto those_of(const Items& items, const Condition& fulfilled) {
   std::vector<std::ranges::range_value_t<Items>> those;
   std::ranges::copy_if(items, std::back_inserter(those), fulfilled);
   return those;
+}
+
+/// Returns the indices of the items that fulfil the condition.
+template <class Index = std::size_t, class Items, class Condition>
+std::vector<Index> places_where(const Items& items, const Condition& fulfilled) {
+  std::vector<Index> places;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (std::invoke(fulfilled, items[i])) places.push_back(static_cast<Index>(i));
+  }
+  return places;
 }
 
 /// Returns what `find` finds for the items, as optionals or pointers, without the items for which it finds nothing. By

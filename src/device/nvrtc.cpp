@@ -132,13 +132,9 @@ std::optional<CompileError> error_in(std::string_view text) {
 }  // namespace
 
 std::vector<std::string> nvrtc_paths() {
-  std::vector<std::string> places;
-  for (const char* folder : {"", "/usr/local/cuda/lib64/"}) {
-    for (const char* name : {"libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12"}) {
-      places.push_back(std::string(folder) + name);
-    }
-  }
-  return places;
+  const std::string folder = "/usr/local/cuda/lib64/";
+  return {"libnvrtc.so",          "libnvrtc.so.13",          "libnvrtc.so.12",
+          folder + "libnvrtc.so", folder + "libnvrtc.so.13", folder + "libnvrtc.so.12"};
 }
 
 bool is_cuda_source(const KernelSource& source) { return ending(source) != ".ptx" && ending(source) != ".cubin"; }

@@ -9,6 +9,7 @@
 #include <queue>
 #include <vector>
 
+#include "core/lists.hpp"
 #include "explain/typical_value.hpp"
 
 namespace xferbench::explain {
@@ -272,10 +273,7 @@ constexpr double kLongCall = 30e-6;
 /// than kDeepQueue operations are unfinished. Makes each call wait for the last operation that ended during that call.
 void find_full_queues(Program& program) {
   std::vector<double> ends;
-  std::vector<Index> by_end;
-  for (Index i = 0; i < program.operations.size(); ++i) {
-    if (!program.operations[i].is_join) by_end.push_back(i);
-  }
+  auto by_end = places_where<Index>(program.operations, [](const Operation& o) { return !o.is_join; });
   std::ranges::sort(by_end, {}, [&program](Index i) { return program.operations[i].end; });
   for (const Index i : by_end) ends.push_back(program.operations[i].end);
   std::size_t enqueued = 0;

@@ -111,10 +111,9 @@ PieceCurves piece_curves_of(const Report& report, const Direction& direction, Pi
 
 /// Returns Costs::piece from the results of scenario scatter.
 auto piece_costs_of(const Report& report) {
-  std::vector<PieceCurves> all;
-  for (const Direction& direction : kDirections) {
-    for (const PieceWay way : kPieceWays) all.push_back(piece_curves_of(report, direction, way));
-  }
+  const auto all = flat_list_of(kDirections, [&](const Direction& direction) {
+    return list_of(kPieceWays, [&](PieceWay way) { return piece_curves_of(report, direction, way); });
+  });
   return [all](CopyKind kind, PieceWay way, std::uint64_t bytes) -> std::optional<PieceCost> {
     const auto found = std::ranges::find_if(all, [&](const PieceCurves& c) { return c.kind == kind && c.way == way; });
     if (found == all.end()) return std::nullopt;

@@ -4,16 +4,15 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/lists.hpp"
 #include "core/units.hpp"
 #include "explain/explain.hpp"
 
 namespace xferbench::explain {
 
 void note_waits_between(std::vector<ProcessExplanation>& processes) {
-  std::vector<ProcessExplanation*> ranks;
-  for (ProcessExplanation& process : processes) {
-    if (process.collectives > 0) ranks.push_back(&process);
-  }
+  auto ranks = list_of(processes, [](ProcessExplanation& process) { return &process; });
+  std::erase_if(ranks, [](const ProcessExplanation* process) { return process->collectives <= 0; });
   if (ranks.size() < 2) return;
   const auto seconds = [](const ProcessExplanation* process) { return process->collectives; };
   ProcessExplanation* const last = std::ranges::min(ranks, {}, seconds);

@@ -282,9 +282,7 @@ class Builder {
       sample.faults_before = std::exchange(since.faults, 0);
       sample.read_before = std::exchange(since.read, 0);
       sample.from_disk_before = std::exchange(since.from_disk, 0);
-      if (since.copy != kNone) {
-        set_idle(*since.of_copy, usage, in_calls[c] - in_calls[since.copy], sample);
-      }
+      if (since.copy != kNone) set_idle(*since.of_copy, usage, in_calls[c] - in_calls[since.copy], sample);
       since.copy = c;
       since.of_copy = &usage;
     }
@@ -339,7 +337,9 @@ class Builder {
     for (const auto& [key, i] : syncs_.of(correlations_[c])) synchronize(call, r_.synchronizations[i], order);
     if (call.kind == CudaCallKind::wait_device && call.waits_for.empty()) call.waits_for = order.of_all(std::nullopt);
     if (call.kind == CudaCallKind::copy || call.kind == CudaCallKind::fill) wait_for_own(call);
-    if (call.kind == CudaCallKind::free || call.kind == CudaCallKind::unpin) wait_if_recorded(call, order);
+    // These wait for a busy device.
+    const bool waits_if_busy = call.kind == CudaCallKind::free || call.kind == CudaCallKind::unpin;
+    if (waits_if_busy) wait_for(call, order.ended_within(call.begin, call.end));
   }
 
   static void synchronize(HostCall& call, const recording::Synchronization& sync, Order& order) {
@@ -374,11 +374,6 @@ class Builder {
       if (waited || carried_by_host) own.push_back(i);
     }
     wait_for(call, own);
-  }
-
-  /// Calls such as cudaFree wait for a busy device. Makes the call wait for the operations that ended during it.
-  static void wait_if_recorded(HostCall& call, Order& order) {
-    wait_for(call, order.ended_within(call.begin, call.end));
   }
 
   // --- The end of the window ---

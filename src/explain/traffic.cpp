@@ -26,11 +26,6 @@ void add(std::optional<double>& sum, std::optional<double> value) {
   sum = sum && value ? std::optional(*sum + *value) : std::nullopt;
 }
 
-/// Returns an entry for the kind of copy that `o` is, with no copies counted yet.
-Traffic first_of(const Operation& o) {
-  return {.kind = o.copy, .host = o.host, .smallest = o.bytes, .largest = o.bytes, .reachable = 0, .pinned = 0};
-}
-
 }  // namespace
 
 std::vector<Traffic> traffic_of(const Program& program, const Costs& costs) {
@@ -41,7 +36,9 @@ std::vector<Traffic> traffic_of(const Program& program, const Costs& costs) {
   std::map<std::tuple<recording::CopyKind, Memory, int>, Group> groups;
   for (const Operation& o : program.operations) {
     if (!o.is_copy) continue;
-    Group& group = groups.try_emplace({o.copy, o.host, size_class(o.bytes)}, Group{first_of(o)}).first->second;
+    const Traffic none{
+        .kind = o.copy, .host = o.host, .smallest = o.bytes, .largest = o.bytes, .reachable = 0, .pinned = 0};
+    Group& group = groups.try_emplace({o.copy, o.host, size_class(o.bytes)}, Group{none}).first->second;
     Traffic& t = group.traffic;
     t.smallest = std::min(t.smallest, o.bytes);
     t.largest = std::max(t.largest, o.bytes);

@@ -16,7 +16,6 @@ using recording::Time;
 
 namespace {
 
-/// The end of the last CUDA record of the process.
 Time last_of_cuda(const Recording& r) {
   Time last = r.process.loaded;
   const auto see = [&last](Time time) { last = std::max(last, time); };

@@ -133,10 +133,7 @@ double CandidateSearch::optimistic(std::size_t index) const {
 /// Returns the indices of the configurations that satisfy `wanted`, sorted by ascending rank(index).
 std::vector<std::size_t> CandidateSearch::ranked(const std::function<bool(const Runner&)>& wanted,
                                                  const std::function<double(std::size_t)>& rank) const {
-  std::vector<std::size_t> found;
-  for (std::size_t i = 0; i < runners_.size(); ++i) {
-    if (wanted(runners_[i])) found.push_back(i);
-  }
+  std::vector<std::size_t> found = places_where(runners_, wanted);
   std::ranges::stable_sort(found, {}, rank);
   return found;
 }

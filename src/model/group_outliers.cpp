@@ -19,16 +19,12 @@ double median_of(std::span<const Estimate> group) {
 }  // namespace
 
 std::vector<std::size_t> group_outliers(std::span<const Estimate> group) {
-  std::vector<std::size_t> odd;
-  if (group.size() < 3) return odd;
-  const double median = median_of(group);
-  for (std::size_t i = 0; i < group.size(); ++i) {
-    const Estimate& one = group[i];
+  if (group.size() < 3) return {};
+  return places_where(group, [median = median_of(group)](const Estimate& one) {
     const bool far = std::abs(one.value - median) > kOutlierMargin * std::abs(median);
     const bool sure = one.interval && (one.interval->low > median || one.interval->high < median);
-    if (far && sure) odd.push_back(i);
-  }
-  return odd;
+    return far && sure;
+  });
 }
 
 }  // namespace xferbench::model

@@ -45,8 +45,7 @@ Matching ring_round(int n, std::size_t round) {
 }
 
 std::size_t sampled_rounds(int n) {
-  if (n < 2) return 0;
-  return std::min<std::size_t>(tournament_rounds(n), std::bit_width(static_cast<unsigned>(n) - 1));
+  return n < 2 ? 0 : std::min<std::size_t>(tournament_rounds(n), std::bit_width(static_cast<unsigned>(n) - 1));
 }
 
 Matching sampled_round(int n, std::size_t round, std::uint64_t seed) {

@@ -77,8 +77,7 @@ class Schedule {
   /// Returns the time at which the result of stage `from` for the chunk `distance` places earlier is available to stage
   /// `to`; 0 if there is no such dependency.
   [[nodiscard]] double end(Stage from, Stage to, std::size_t chunk, std::size_t distance) const {
-    if (distance == 0 || chunk < distance) return 0;
-    return handed_over(from, to, chunk - distance);
+    return distance == 0 || chunk < distance ? 0 : handed_over(from, to, chunk - distance);
   }
   [[nodiscard]] double handed_over(Stage from, Stage to, std::size_t chunk) const {
     return chunk < ends_[from].size() ? ends_[from][chunk] + handoff(from, to) : kNever;

@@ -21,6 +21,13 @@ Estimate logarithm(const Estimate& e) {
   return {std::log(e.value), Interval{std::log(e.interval->low), std::log(e.interval->high)}};
 }
 
+std::optional<Interval> difference_interval(const Estimate& a, const Estimate& b) {
+  if (!is_known(a) || !is_known(b)) return std::nullopt;
+  const double between = a.value - b.value;
+  return Interval{between - std::hypot(a.value - a.interval->low, b.interval->high - b.value),
+                  between + std::hypot(a.interval->high - a.value, b.value - b.interval->low)};
+}
+
 }  // namespace
 
 Estimate estimate_of(const Measurement& measurement) { return {measurement.median, measurement.ci95}; }
@@ -28,13 +35,6 @@ Estimate estimate_of(const Measurement& measurement) { return {measurement.media
 Estimate estimate_of(const Result& result, std::string_view measurement) {
   const Measurement* found = result.measurement(measurement);
   return found == nullptr || found->samples.empty() ? Estimate{} : estimate_of(*found);
-}
-
-std::optional<Interval> difference_interval(const Estimate& a, const Estimate& b) {
-  if (!is_known(a) || !is_known(b)) return std::nullopt;
-  const double between = a.value - b.value;
-  return Interval{between - std::hypot(a.value - a.interval->low, b.interval->high - b.value),
-                  between + std::hypot(a.interval->high - a.value, b.value - b.interval->low)};
 }
 
 Estimate difference(const Estimate& a, const Estimate& b) { return {a.value - b.value, difference_interval(a, b)}; }

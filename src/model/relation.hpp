@@ -28,9 +28,8 @@ Estimate estimate_of(const Result& result, std::string_view measurement);
 /// Returns the 95 % confidence interval of a / b for independent medians: half-widths of the logarithms add in
 /// quadrature. Returns nothing unless both estimates have a positive interval.
 std::optional<Interval> ratio_interval(const Estimate& a, const Estimate& b);
-/// Returns the 95 % confidence interval of a - b for independent medians, which may be negative. Returns nothing unless
-/// `a` and `b` have intervals.
-std::optional<Interval> difference_interval(const Estimate& a, const Estimate& b);
+/// Returns a - b, which may be negative, with the 95 % confidence interval for independent medians; without an interval
+/// unless `a` and `b` have one.
 Estimate difference(const Estimate& a, const Estimate& b);
 
 /// How one measured time compares with another.

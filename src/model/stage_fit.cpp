@@ -54,25 +54,6 @@ struct Queue {
   double end = 0;  ///< time at which the latest finished copy ended
 };
 
-}  // namespace
-
-CopyEnds copies_at_once(const Cost& h2d, const Cost& d2h, const CopyRow& row_in, const CopyRow& row_out) {
-  Queue in(h2d, row_in);
-  Queue out(d2h, row_out);
-  double now = 0;
-  while (in.copy.running() || out.copy.running()) {
-    const Concurrent concurrent_in = out.copy.concurrent();
-    const Concurrent concurrent_out = in.copy.concurrent();
-    const double step = std::min(in.copy.remaining(concurrent_in), out.copy.remaining(concurrent_out));
-    now += step;
-    in.elapse(step, concurrent_in, now);
-    out.elapse(step, concurrent_out, now);
-  }
-  return {in.end, out.end};
-}
-
-namespace {
-
 /// Fits duplex rates and overheads iteratively, until the modelled end times match the measured ones. The end times of
 /// copies in few pieces correct the rates, and those of copies in many pieces correct the overheads.
 void fit_duplex(const StageTimes& t, StageCosts& c) {
@@ -102,6 +83,21 @@ void fit_duplex(const StageTimes& t, StageCosts& c) {
 }
 
 }  // namespace
+
+CopyEnds copies_at_once(const Cost& h2d, const Cost& d2h, const CopyRow& row_in, const CopyRow& row_out) {
+  Queue in(h2d, row_in);
+  Queue out(d2h, row_out);
+  double now = 0;
+  while (in.copy.running() || out.copy.running()) {
+    const Concurrent concurrent_in = out.copy.concurrent();
+    const Concurrent concurrent_out = in.copy.concurrent();
+    const double step = std::min(in.copy.remaining(concurrent_in), out.copy.remaining(concurrent_out));
+    now += step;
+    in.elapse(step, concurrent_in, now);
+    out.elapse(step, concurrent_out, now);
+  }
+  return {in.end, out.end};
+}
 
 StageCosts fit_stage_costs(const StageTimes& t) {
   const PassCost h2d = cost_of(&StageSeconds::h2d, t);

@@ -71,11 +71,7 @@ double student_quantile(double two_sided, double degrees_of_freedom) {
         density_at_0 * std::exp(-(degrees_of_freedom + 1) / 2 * std::log1p(t * t / degrees_of_freedom));
     const double next = t * std::exp(std::log(p / two_sided) * p / (2 * density * t));
     if (std::abs(next - t) <= kClose * t) return next;
-    if (next > low && next < high) {
-      t = next;
-    } else {
-      t = std::isinf(high) ? 2 * t : (low + high) / 2;
-    }
+    t = next > low && next < high ? next : std::isinf(high) ? 2 * t : (low + high) / 2;
   }
   return t;
 }

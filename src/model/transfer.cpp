@@ -132,37 +132,6 @@ double worst_residual(const Vector& fitted, const Points& points) {
   return most_of(points, [&](const TransferPoint& p) { return std::abs(relative_error(fitted, p)); });
 }
 
-}  // namespace
-
-std::optional<TransferFit> fit_transfer(std::span<const TransferPoint> points) {
-  const Points kept = usable(points);
-  if (distinct_sizes(kept) < 3) return std::nullopt;
-  const auto fitted = best_fit(kept);
-  if (!fitted || !grows(*fitted, kept)) return std::nullopt;
-  const auto [latency, slope, pass] = fitted->terms;
-  const auto [smallest, largest] = std::ranges::minmax(kept, {}, &TransferPoint::bytes);
-  return TransferFit{.latency = latency,
-                     .pass = pass,
-                     .rate = 1 / slope,
-                     .half_rate_size = latency / slope,
-                     .worst_residual = worst_residual(fitted->terms, kept),
-                     .points = kept.size(),
-                     .smallest = smallest.bytes,
-                     .largest = largest.bytes};
-}
-
-TransferFits fit_ranges(std::span<const TransferPoint> points) {
-  Points small(points.begin(), points.end());
-  const auto above = std::stable_partition(small.begin(), small.end(),
-                                           [](const TransferPoint& p) { return p.bytes <= kLargestSmallTransfer; });
-  const Points large(above, small.end());
-  small.erase(above, small.end());
-  const Points longest = those_of(large, [](const TransferPoint& p) { return p.bytes >= kLeastLongTransfer; });
-  return {fit_transfer(points), fit_transfer(small), fit_transfer(large), fit_transfer(longest)};
-}
-
-namespace {
-
 struct WaysAtSize {
   TransferPoint a, b;
   Relation relation = relate(a.estimate(), b.estimate());
@@ -217,6 +186,33 @@ void add_undecided(const WaysAtSize& pair, Comparison& result) {
 }
 
 }  // namespace
+
+std::optional<TransferFit> fit_transfer(std::span<const TransferPoint> points) {
+  const Points kept = usable(points);
+  if (distinct_sizes(kept) < 3) return std::nullopt;
+  const auto fitted = best_fit(kept);
+  if (!fitted || !grows(*fitted, kept)) return std::nullopt;
+  const auto [latency, slope, pass] = fitted->terms;
+  const auto [smallest, largest] = std::ranges::minmax(kept, {}, &TransferPoint::bytes);
+  return TransferFit{.latency = latency,
+                     .pass = pass,
+                     .rate = 1 / slope,
+                     .half_rate_size = latency / slope,
+                     .worst_residual = worst_residual(fitted->terms, kept),
+                     .points = kept.size(),
+                     .smallest = smallest.bytes,
+                     .largest = largest.bytes};
+}
+
+TransferFits fit_ranges(std::span<const TransferPoint> points) {
+  Points small(points.begin(), points.end());
+  const auto above = std::stable_partition(small.begin(), small.end(),
+                                           [](const TransferPoint& p) { return p.bytes <= kLargestSmallTransfer; });
+  const Points large(above, small.end());
+  small.erase(above, small.end());
+  const Points longest = those_of(large, [](const TransferPoint& p) { return p.bytes >= kLeastLongTransfer; });
+  return {fit_transfer(points), fit_transfer(small), fit_transfer(large), fit_transfer(longest)};
+}
 
 Comparison compare(std::span<const TransferPoint> a, std::span<const TransferPoint> b) {
   const std::vector<WaysAtSize> pairs = matched(a, b);

@@ -28,9 +28,7 @@ bool describes(const Finding& finding, const Case& c) {
 }
 
 const Finding* about(const Tuned& tuned, std::string_view what) {
-  const auto found =
-      std::ranges::find_if(tuned.findings, [what](const Finding& f) { return f.label("about") == what; });
-  return found == tuned.findings.end() ? nullptr : &*found;
+  return found_in(tuned.findings, what, [](const Finding& f) { return f.label("about"); });
 }
 
 std::vector<ChosenCase> choices_of(const ScenarioDescriptor& scenario, std::span<const Tuned> works) {
@@ -83,7 +81,6 @@ std::string runs_text(std::span<const ChosenCase* const> choices, const std::str
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-/// Whether each case that has the axis has its default value.
 bool is_always_default(const ScenarioDescriptor& scenario, const std::vector<const Case*>& cases,
                        const std::string& name) {
   const Axis* const axis = scenario.axis(name);
@@ -144,10 +141,9 @@ std::vector<Finding> threshold_findings(const ScenarioDescriptor& scenario, std:
     return a.kind == AxisKind::choice && !is_work(scenario, a.name) && cases.front()->has(a.name);
   });
   std::vector<Finding> findings = thresholds(scenario, choices, way, varying_axes(cases));
-  std::vector<const Case*> measured;
-  for (const Tuned& tuned : works) {
-    for (const Result& result : tuned.results) measured.push_back(&result.config);
-  }
+  const auto measured = flat_list_of(works, [](const Tuned& tuned) {
+    return list_of(tuned.results, [](const Result& result) -> const Case* { return &result.config; });
+  });
   std::vector<std::string> labels = varying_axes(measured);
   std::erase_if(labels,
                 [&](const std::string& axis) { return axis != way && is_always_default(scenario, cases, axis); });

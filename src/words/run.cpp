@@ -219,10 +219,9 @@ Document document_of(const Report& report, Descriptors scenarios, const RunView&
 
 std::vector<std::string> warning_lines(const Report& report) {
   using Warning = std::pair<const Result*, const std::string*>;
-  std::vector<Warning> all;
-  for (const Result& r : report.results) {
-    for (const std::string& warning : r.warnings) all.emplace_back(&r, &warning);
-  }
+  const auto all = flat_list_of(report.results, [](const Result& r) {
+    return list_of(r.warnings, [&r](const std::string& warning) { return Warning(&r, &warning); });
+  });
   std::vector<std::string> lines;
   for (const auto& [kind, alike] : by_name(all, [](const Warning& w) { return kind_of(*w.second); })) {
     const auto& [first, warning] = alike.front();

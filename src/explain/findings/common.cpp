@@ -118,10 +118,8 @@ Place place_of_calls(const AnalysisInput& e, std::span<const Index> calls) {
 }
 
 Place place_of_operations(const AnalysisInput& e, std::span<const Index> operations) {
-  std::vector<Index> calls;
-  for (const Index i : operations) {
-    if (e.program.operations[i].call != kNone) calls.push_back(e.program.operations[i].call);
-  }
+  auto calls = list_of(operations, [&e](Index i) { return e.program.operations[i].call; });
+  std::erase(calls, kNone);
   Place place = place_of_calls(e, calls);
   if (!operations.empty()) set_neighbours(e, operations, place);
   return place;

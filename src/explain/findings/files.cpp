@@ -60,10 +60,6 @@ Candidate mapped_candidate(const AnalysisInput& e, std::string_view file, const 
 
 // --- Reading in turn ------------------------------------------------------------------------------------------------
 
-std::uint64_t bytes_read_before(const Program& p, const std::vector<Index>& copies) {
-  return total_of(copies, [&p](Index i) { return sample_of(p, p.operations[i].call).read_before; });
-}
-
 std::string from_storage(const Program& p, const std::vector<Index>& copies) {
   const std::uint64_t sum =
       total_of(copies, [&p](Index i) { return sample_of(p, p.operations[i].call).from_disk_before; });
@@ -178,7 +174,8 @@ std::vector<Candidate> reads_in_turn(const AnalysisInput& e) {
   constexpr std::size_t kFewest = 3;
   std::vector<Candidate> found;
   for (const auto& [thread, copies] : sampled_copies_by_thread(e.program)) {
-    const std::uint64_t read = bytes_read_before(e.program, copies);
+    const std::uint64_t read =
+        total_of(copies, [&p = e.program](Index i) { return sample_of(p, p.operations[i].call).read_before; });
     if (copies.size() < kFewest || 2 * read < bytes_of(e.program, copies)) continue;
     found.push_back(in_turn_candidate(e, copies, read));
   }

@@ -6,6 +6,7 @@
 #include <set>
 #include <span>
 
+#include "core/lists.hpp"
 #include "core/units.hpp"
 #include "explain/candidates.hpp"
 
@@ -92,9 +93,7 @@ void launch_as_graph(Program& p, std::span<const Index> run, const Costs& costs)
     o.delay = p.operations[p.calls[first].operations.front()].delay;
     // The launch of a node overlaps with the kernel before it and, if the node is short, in part with the node itself.
     constexpr double kShort = 3;
-    if (o.work < kShort * costs.graph_node) {
-      o.handover = std::clamp(costs.graph_node - o.work, 0., o.handover);
-    }
+    if (o.work < kShort * costs.graph_node) o.handover = std::clamp(costs.graph_node - o.work, 0., o.handover);
   }
 }
 
@@ -121,10 +120,8 @@ void launch_as_graphs(Program& p, const std::vector<Launches>& sequences, const 
 std::vector<Candidate> launch_bound_sequences(const AnalysisInput& e) {
   const std::vector<Index> needless = needless_waits(e);
   const std::vector<Launches> sequences = launch_sequences(e.program, needless);
-  std::vector<Index> operations;
-  for (const Launches& run : sequences) {
-    for (const Index c : run) operations.push_back(e.program.calls[c].operations.front());
-  }
+  const auto operations = list_of(flat_list_of(sequences, std::identity()),
+                                  [&e](Index c) { return e.program.calls[c].operations.front(); });
   if (operations.empty()) return {};
   Candidate candidate = of_operations(e, FindingKind::launch_bound, operations);
   candidate.finding.what = fmt::format(

@@ -30,21 +30,12 @@ bool cover(std::uint64_t faults, std::uint64_t bytes) {
 
 template <class Wanted>
 std::vector<Index> copies_that(const Program& p, Wanted wanted) {
-  std::vector<Index> found;
-  for (Index i = 0; i < p.operations.size(); ++i) {
-    const Operation& o = p.operations[i];
-    if (crosses_the_link(o) && o.host == Memory::pageable && o.call != kNone && wanted(o)) {
-      found.push_back(i);
-    }
-  }
-  return found;
+  return places_where<Index>(p.operations, [&](const Operation& o) {
+    return crosses_the_link(o) && o.host == Memory::pageable && o.call != kNone && wanted(o);
+  });
 }
 
 // --- Copies into memory that was never touched -----------------------------------------------------------------------
-
-std::uint64_t faults_in(const Program& p, const std::vector<Index>& copies) {
-  return total_of(copies, [&p](Index i) { return sample_of(p, p.operations[i].call).faults; });
-}
 
 /// Freeing, as a share of allocating, touching and freeing. (Measured in a program on an H100: a sixteenth.)
 constexpr double kReleasing = 1. / 12;
@@ -77,12 +68,13 @@ std::vector<Candidate> copies_into_new_memory(const AnalysisInput& e) {
            o.work > kSlower * *usual;
   });
   if (copies.empty()) return {};
+  const auto faults = total_of(copies, [&p = e.program](Index i) { return sample_of(p, p.operations[i].call).faults; });
   Candidate candidate = of_copies(e, FindingKind::fresh_memory, copies);
   Finding& finding = candidate.finding;
   finding.what = fmt::format(
       "{} back from the GPU {} to memory that was mostly not touched before ({} page faults): {}; touched memory would "
       "reach {}, also pageable",
-      copies_in_words(e.program, copies), verb(copies.size(), "write"), faults_in(e.program, copies),
+      copies_in_words(e.program, copies), verb(copies.size(), "write"), faults,
       rate_text(finding.bytes, recorded_time_of(e.program, copies)),
       rate_text(finding.bytes, time_by(e, copies, Memory::pageable).value_or(0)));
   candidate.fixes.push_back(

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/lists.hpp"
 #include "core/units.hpp"
 
 namespace xferbench::explain {
@@ -54,9 +55,7 @@ std::vector<Chain> chains_of(const Program& p) {
 
 std::vector<Chain> chains_of(const Program& p, const std::vector<Index>& streams) {
   std::vector<Chain> all = chains_of(p);
-  std::vector<Chain> some;
-  for (const Index s : streams) some.push_back(std::move(all[s]));
-  return some;
+  return list_of(streams, [&all](Index s) { return std::move(all[s]); });
 }
 
 }  // namespace xferbench::explain

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/lists.hpp"
 #include "core/units.hpp"
 #include "explain/candidates.hpp"
 
@@ -15,10 +16,8 @@ bool by_legacy(const Dependency& d) { return d.legacy; }
 }  // namespace
 
 std::vector<Candidate> default_stream(const AnalysisInput& e) {
-  std::vector<Index> operations;
-  for (Index i = 0; i < e.program.operations.size(); ++i) {
-    if (std::ranges::any_of(e.program.operations[i].after, by_legacy)) operations.push_back(i);
-  }
+  const auto operations = places_where<Index>(
+      e.program.operations, [](const Operation& o) { return std::ranges::any_of(o.after, by_legacy); });
   if (operations.empty()) return {};
   Candidate candidate = of_operations(e, FindingKind::default_stream, operations);
   candidate.finding.what =

@@ -141,11 +141,6 @@ void leave_out_reads(const Program& p, std::vector<Index>& waits) {
   std::erase_if(waits, [&before_reading](Index c) { return before_reading[c]; });
 }
 
-/// Makes these calls wait for nothing and take no time.
-void remove_waits(Program& p, const std::vector<Index>& calls) {
-  for (const Index c : calls) make_asynchronous(p.calls[c], 0);
-}
-
 /// In bytes. Larger results are left out: pinning them pays off by itself and is another finding (`pageable`).
 constexpr std::uint64_t kSmallResult = 64 * KiB;
 
@@ -190,7 +185,9 @@ Candidate needless(const AnalysisInput& e, const std::vector<Index>& calls) {
   candidate.fixes.push_back({"Remove these waits, and wait once where the results are needed",
                              "The host does not overwrite memory that a copy still reads (else use a second buffer), "
                              "and does not read memory that kernels write directly",
-                             [calls](Program& p) { remove_waits(p, calls); }});
+                             [calls](Program& p) {
+                               for (const Index c : calls) make_asynchronous(p.calls[c], 0);
+                             }});
   return candidate;
 }
 

@@ -59,9 +59,7 @@ Candidate workers_candidate(const AnalysisInput& e, const std::vector<Index>& co
   candidate.fixes.push_back(
       {"Use more workers, or make their work cheaper (PyTorch: DataLoader(num_workers=..., prefetch_factor=...))",
        "The thread waits for data from them, and CPUs are left for more of them", [copies, idle](Program& p) {
-         for (std::size_t k = 0; k < copies.size(); ++k) {
-           shorten_work_before(p, p.operations[copies[k]].call, idle[k]);
-         }
+         for (std::size_t k = 0; k < copies.size(); ++k) shorten_work_before(p, p.operations[copies[k]].call, idle[k]);
        }});
   return candidate;
 }
