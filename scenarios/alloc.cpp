@@ -373,9 +373,6 @@ class Alloc final : public ScenarioOf<alloc_case> {
 
 }  // namespace
 
-const Scenario& alloc_scenario() {
-  static const Alloc scenario;
-  return scenario;
-}
+const Scenario& alloc_scenario() { return the_only<Alloc>(); }
 
 }  // namespace xferbench

@@ -270,9 +270,7 @@ std::string unclear_text(const Way& way) {
 
 /// Returns for example "returns early up to 64 KiB and blocks the host from 128 KiB on".
 std::string behaviour(const Way& way) {
-  if (way.blocked.empty()) {
-    return "may or may not return early; to find out, add --in-flight same-stream";
-  }
+  if (way.blocked.empty()) return "may or may not return early; to find out, add --in-flight same-stream";
   const Limits limits = limits_of(way);
   if (!limits.blocks_from) return "returns early " + sizes_text(way);
   if (!limits.early_up_to) return "blocks the host " + sizes_text(way);
@@ -287,12 +285,8 @@ Finding finding_of(const Way& way) {
   finding.text = fmt::format("{} {} {} memory: {} {}", way.dir, way.dir == "h2d" ? "from" : "to", way.host,
                              call_of(way), behaviour(way) + (way.blocked.empty() ? "" : unclear_text(way)));
   const Limits limits = limits_of(way);
-  if (limits.early_up_to) {
-    finding.metrics.push_back({"early_up_to", static_cast<double>(*limits.early_up_to), "B"});
-  }
-  if (limits.blocks_from) {
-    finding.metrics.push_back({"blocks_from", static_cast<double>(*limits.blocks_from), "B"});
-  }
+  if (limits.early_up_to) finding.metrics.push_back({"early_up_to", static_cast<double>(*limits.early_up_to), "B"});
+  if (limits.blocks_from) finding.metrics.push_back({"blocks_from", static_cast<double>(*limits.blocks_from), "B"});
   return finding;
 }
 
@@ -435,9 +429,6 @@ class Async final : public ScenarioOf<async_case> {
 
 }  // namespace
 
-const Scenario& async_scenario() {
-  static const Async scenario;
-  return scenario;
-}
+const Scenario& async_scenario() { return the_only<Async>(); }
 
 }  // namespace xferbench

@@ -491,9 +491,6 @@ std::vector<Finding> Callback::conclude(std::span<const Result* const> results) 
 
 }  // namespace
 
-const Scenario& callback_scenario() {
-  static const Callback scenario;
-  return scenario;
-}
+const Scenario& callback_scenario() { return the_only<Callback>(); }
 
 }  // namespace xferbench

@@ -545,9 +545,6 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
 
 }  // namespace
 
-const Scenario& memcpy_scenario() {
-  static const Memcpy scenario;
-  return scenario;
-}
+const Scenario& memcpy_scenario() { return the_only<Memcpy>(); }
 
 }  // namespace xferbench

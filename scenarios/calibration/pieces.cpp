@@ -155,7 +155,6 @@ PieceTurns turns_of(const Result& r) {
                                       static_cast<unsigned>(r.config.count("blocks")));
 }
 
-/// Returns the reads of the list in a turn.
 double reads_of(const Result& r) { return turns_of(r).list_reads / turns_of(r).turns; }
 
 /// Returns the seconds of a pass before a kernel moves the first piece.

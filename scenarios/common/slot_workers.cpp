@@ -76,7 +76,6 @@ struct SlotGear {
   bool crosses = true;            // whether slots cross the link in this pass
 };
 
-/// A slot that one thread uses.
 class Slot {
  public:
   Slot(Device& device, SlotGear& gear, std::size_t thread, std::byte* data)

@@ -43,14 +43,12 @@ Labels direction_labels(const Result& r) {
   return labels;
 }
 
-std::string direction_key(const Result& r) {
-  return fmt::format("{} {} {}", r.label(kFromRank), r.label(kToRank), way_of(r, false));
-}
-
 /// Adds one linear fit of time over size for each direction of a pair.
 void add_fits(const Measured& measured, std::vector<Finding>& findings) {
   std::vector<Path> paths;
-  for (const Measured& direction : grouped(measured, direction_key)) {
+  for (const Measured& direction : grouped(measured, [](const Result& r) {
+         return fmt::format("{} {} {}", r.label(kFromRank), r.label(kToRank), way_of(r, false));
+       })) {
     Path& path = paths.emplace_back(Path{.labels = direction_labels(*direction.front()), .points = {}});
     for (const Result* r : direction) {
       // For small payloads, uses the latency from round trips, because it depends on one clock only.

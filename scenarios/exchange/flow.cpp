@@ -59,6 +59,15 @@ bool all_done(std::span<Flow* const> flows) {
   return std::ranges::all_of(flows, [](const Flow* flow) { return flow->is_done(); });
 }
 
+/// Finds the flow whose next step has the earliest due() time, waits for that step and takes it.
+void take_due_step(std::span<Flow* const> flows, const FlowWaiting& waiting) {
+  Flow* next = nullptr;
+  for (Flow* flow : flows) {
+    if (!flow->is_done() && (next == nullptr || flow->due() < next->due())) next = flow;
+  }
+  next->wait_and_step(waiting);
+}
+
 }  // namespace
 
 // --- Copies ---------------------------------------------------------------------------------------------------------
@@ -182,19 +191,6 @@ double Flow::due() const {
   if (first_.is_message()) return chunk + 1 + kAcross;
   return std::max(0.0, chunk + 1 - static_cast<double>(depth_)) + kCopy;  // copy starts after the slot's last message
 }
-
-namespace {
-
-/// Finds the flow whose next step has the earliest due() time, waits for that step and takes it.
-void take_due_step(std::span<Flow* const> flows, const FlowWaiting& waiting) {
-  Flow* next = nullptr;
-  for (Flow* flow : flows) {
-    if (!flow->is_done() && (next == nullptr || flow->due() < next->due())) next = flow;
-  }
-  next->wait_and_step(waiting);
-}
-
-}  // namespace
 
 void drive(std::span<Flow* const> flows, const FlowWaiting& waiting) {
   for (Flow* flow : flows) flow->begin();

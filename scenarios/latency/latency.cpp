@@ -120,9 +120,7 @@ void run_graph(std::size_t nodes, const RunContext& bench, Result& result) {
   if (bench.verify) graph.check();
   const Series series = bench.sample({graph.region()}, for_percentiles(bench.policy)).front();
   report_calls(series, result);
-  if (!series.elapsed.samples.empty()) {
-    result.add("per_node", series.elapsed.median / static_cast<double>(nodes), "s");
-  }
+  if (!series.elapsed.samples.empty()) result.add("per_node", series.elapsed.median / static_cast<double>(nodes), "s");
   if (bench.verifies_again()) graph.check();
 }
 

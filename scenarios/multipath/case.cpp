@@ -1,8 +1,8 @@
 #include "scenarios/multipath/case.hpp"
 
 #include <algorithm>
-#include <numeric>
 
+#include "core/lists.hpp"
 #include "scenarios/common/relay_slots.hpp"
 #include "scenarios/common/transfer.hpp"
 
@@ -34,22 +34,14 @@ std::uint64_t helper_memory(const MultipathCase& c) {
 }
 
 std::uint64_t helper_memory(const Cut& cut) {
-  std::uint64_t most = 0;
-  for (const std::uint64_t part : cut.split.through) {
-    const std::vector<std::uint64_t> slots = model::relay_slots(cut.shape, part);
-    most = std::max(most, std::accumulate(slots.begin(), slots.end(), std::uint64_t{0}));
-  }
-  return most;
+  return most_of(cut.split.through, [&](std::uint64_t part) { return total_of(model::relay_slots(cut.shape, part)); });
 }
 
 namespace {
 
 std::uint64_t longest_chunk(const Cut& cut) {
-  std::uint64_t longest = 0;
-  for (const std::uint64_t part : cut.split.through) {
-    for (const std::uint64_t chunk : model::relay_chunks(cut.shape, part)) longest = std::max(longest, chunk);
-  }
-  return longest;
+  return most_of(cut.split.through,
+                 [&](std::uint64_t part) { return most_of(model::relay_chunks(cut.shape, part), std::identity()); });
 }
 
 Case with_numbers(const Case& whole, std::string_view axis, std::span<const int> numbers) {

@@ -31,9 +31,7 @@ Copy MultipathPayload::between_gpus(std::byte* on_helper, std::uint64_t offset, 
 
 void MultipathPayload::prepare() {
   pattern::fill_bytes(host_bytes(), seed_, part_);
-  if (direction_ == Direction::d2h) {
-    target().copy_and_wait({on_target_.data, host_.data, host_.bytes, Direction::h2d});
-  }
+  if (direction_ == Direction::d2h) target().copy_and_wait({on_target_.data, host_.data, host_.bytes, Direction::h2d});
 }
 
 void MultipathPayload::poison_host() { pattern::poison(host_bytes(), part_); }

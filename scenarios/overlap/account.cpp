@@ -37,10 +37,6 @@ model::Stages stage_times(const Result& result, const TimeOf& time_of) {
   return {time(0), time(1), time(2), time(3), time(4), time(5)};
 }
 
-model::Stages stages_alike(const Result& result) {
-  return stage_times(result, [](const Measurement& m) { return m.median; });
-}
-
 /// Adds a bootstrap confidence interval of the efficiency. Resamples whole sampling rounds: in a round the pipeline and
 /// the stages are sampled one after another, so noise that affects all of them alike cancels.
 void add_interval_of_efficiency(unsigned copy_engines, Result& result) {
@@ -85,6 +81,24 @@ void warn(const OverlapCase& o, Result& result) {
   }
 }
 
+void add_costs(const StageCosts& costs, Result& result) {
+  const model::StageCosts& c = costs.in_stream;
+  const auto add = [&result](const std::string& stage, const model::Cost& cost) {
+    result.add(stage + "_per_operation", cost.per_operation, "s");
+    if (cost.duplex_rate != 1) result.add(stage + "_duplex_rate", cost.duplex_rate, "1");
+    if (cost.duplex_overhead != 1) result.add(stage + "_duplex_overhead", cost.duplex_overhead, "1");
+  };
+  add("h2d", c.h2d), add("kernel", c.kernel), add("d2h", c.d2h);
+  // Mean of the three kinds of hand-over between engines; older versions reported only this mean.
+  const auto mean = [](const model::Handoff& h) { return (h.copy_to_kernel + h.kernel_to_copy + h.copy_to_copy) / 3; };
+  result.add("hand_over", mean(c.handoff), "s");
+  result.add("event_hand_over", mean(costs.across_streams.handoff), "s");
+  result.add("hand_over_at_kernel", c.handoff.copy_to_kernel, "s");
+  result.add("hand_over_between_copies", c.handoff.copy_to_copy, "s");
+  result.add("stream_switch", c.stream_switch, "s");
+  result.add("pass_overhead", c.start, "s");
+}
+
 }  // namespace
 
 std::span<const MetricDeclaration> alike_metrics() {
@@ -104,7 +118,8 @@ void add_kernel(const ChunkedWork& work, bool verified, Result& result) {
 void derive(const OverlapCase& o, unsigned copy_engines, Result& result) {
   const double makespan = result.median("pipeline");
   const auto gigabytes = static_cast<double>(o.work.bytes * o.work.rounds) / 1e9;
-  add_efficiency(o, model::lower_bound(stages_alike(result), copy_engines, makespan), makespan, result);
+  add_efficiency(o, model::lower_bound(stage_times(result, std::mem_fn(&Measurement::median)), copy_engines, makespan),
+                 makespan, result);
   add_interval_of_efficiency(copy_engines, result);
   result.add("makespan", makespan, "s");
   if (const Measurement* serial = result.measurement("serial")) {  // absent with several GPUs
@@ -132,28 +147,6 @@ void derive_versus_one_gpu(const OverlapCase& o, Result& result) {
   result.add("one_gpu_bandwidth", one, "GB/s");
   result.add("of_one_gpu", result.value("bandwidth") / one, "1");
 }
-
-namespace {
-
-void add_costs(const StageCosts& costs, Result& result) {
-  const model::StageCosts& c = costs.in_stream;
-  const auto add = [&result](const std::string& stage, const model::Cost& cost) {
-    result.add(stage + "_per_operation", cost.per_operation, "s");
-    if (cost.duplex_rate != 1) result.add(stage + "_duplex_rate", cost.duplex_rate, "1");
-    if (cost.duplex_overhead != 1) result.add(stage + "_duplex_overhead", cost.duplex_overhead, "1");
-  };
-  add("h2d", c.h2d), add("kernel", c.kernel), add("d2h", c.d2h);
-  // Mean of the three kinds of hand-over between engines; older versions reported only this mean.
-  const auto mean = [](const model::Handoff& h) { return (h.copy_to_kernel + h.kernel_to_copy + h.copy_to_copy) / 3; };
-  result.add("hand_over", mean(c.handoff), "s");
-  result.add("event_hand_over", mean(costs.across_streams.handoff), "s");
-  result.add("hand_over_at_kernel", c.handoff.copy_to_kernel, "s");
-  result.add("hand_over_between_copies", c.handoff.copy_to_copy, "s");
-  result.add("stream_switch", c.stream_switch, "s");
-  result.add("pass_overhead", c.start, "s");
-}
-
-}  // namespace
 
 void explain_makespan(const OverlapCase& o, const StageCosts& of_single_passes, Result& result) {
   if (interrupted() != 0) return;  // after Ctrl-C there may be no samples of the costs

@@ -122,8 +122,7 @@ struct Ranking {
   }
   /// Returns a prefix that names the work of a finding, for example "64 MiB: "; empty if all results do equal work.
   [[nodiscard]] std::string work(bool alone) const {
-    if (alone || results.size() > 1) return called.common;
-    return called.common + called.names.front() + ": ";
+    return called.common + (alone || results.size() > 1 ? "" : called.names.front() + ": ");
   }
   /// Returns the fastest result that the model covers, or null.
   [[nodiscard]] const Result* modelled() const {
@@ -136,7 +135,6 @@ struct Ranking {
   }
 };
 
-/// Creates the finding that names the fastest of several results.
 Finding fastest(const Ranking& ranking) {
   const Result& best = ranking.best();
   std::string text = fmt::format("{}{}: {}", ranking.called.common,

@@ -98,9 +98,7 @@ std::optional<SkipReason> reason_against_multi_gpu(const OverlapCase& c, const C
     return SkipReason::impossible(fmt::format(
         "--size is too small for {} GPUs with --chunks {} each; choose fewer chunks", c.gpus, c.work.chunks));
   }
-  if (c.balance) {
-    return SkipReason::impossible("--balance chooses the work for one GPU; give --work for several");
-  }
+  if (c.balance) return SkipReason::impossible("--balance chooses the work for one GPU; give --work for several");
   if (can == nullptr || can->environment.gpu_count() >= 2) return std::nullopt;
   return SkipReason::unavailable(
       "--split needs several GPUs, but this run has one; give --gpus on a machine with more");

@@ -40,24 +40,6 @@ std::size_t streams_of(const PipelineShape& shape) {
   return shape.stream_kind == StreamKind::legacy_default ? 1 : shape.streams;
 }
 
-}  // namespace
-
-bool fits_gate(const ChunkedWork::Shape& work, const PipelineShape& shape) {
-  return shape.strategy != Strategy::serial && RegionTimer::fits_gate(operations_of(work, shape), streams_of(shape));
-}
-
-unsigned most_behind_gate(const ChunkedWork::Shape& work, const PipelineShape& shape) {
-  return RegionTimer::most_behind_gate(operations_of(work, shape), streams_of(shape));
-}
-
-const StrategyWord& strategy_word(std::string_view word) {
-  const auto found = std::ranges::find(kStrategyWords, word, &StrategyWord::word);
-  if (found == kStrategyWords.end()) throw std::logic_error("there is no strategy " + std::string(word));
-  return *found;
-}
-
-namespace {
-
 /// A pipeline that submits the whole payload with a single call, in one stream.
 class OneCall final : public Pipeline {
  public:
@@ -166,9 +148,7 @@ class Engines final : public Pipeline {
 
   void submit() override {
     const std::size_t chunks = work_.chunks().size();
-    for (std::size_t first = 0; first < chunks; first += group_) {
-      submit_group(first, std::min(first + group_, chunks));
-    }
+    for (std::size_t first = 0; first < chunks; first += group_) submit_group(first, std::min(first + group_, chunks));
   }
   [[nodiscard]] std::vector<StreamView> streams() const override { return {h2d_, kernel_, d2h_}; }
 
@@ -272,6 +252,20 @@ class Stamped final : public Pipeline {
 };
 
 }  // namespace
+
+bool fits_gate(const ChunkedWork::Shape& work, const PipelineShape& shape) {
+  return shape.strategy != Strategy::serial && RegionTimer::fits_gate(operations_of(work, shape), streams_of(shape));
+}
+
+unsigned most_behind_gate(const ChunkedWork::Shape& work, const PipelineShape& shape) {
+  return RegionTimer::most_behind_gate(operations_of(work, shape), streams_of(shape));
+}
+
+const StrategyWord& strategy_word(std::string_view word) {
+  const auto found = std::ranges::find(kStrategyWords, word, &StrategyWord::word);
+  if (found == kStrategyWords.end()) throw std::logic_error("there is no strategy " + std::string(word));
+  return *found;
+}
 
 std::unique_ptr<Pipeline> make_stamped_pipeline(Device& device, ChunkedWork& work, const PipelineShape& shape,
                                                 std::uint64_t* slot) {

@@ -114,9 +114,8 @@ class OverlapSpace final : public Tunable {
   /// Returns the payload shape whose device buffers are large enough for every case.
   [[nodiscard]] Payload::Shape payload_of(std::span<const Case> cases) const {
     Payload::Shape all = ChunkedWork::payload_of(parsed(cases.front()).work);
-    for (const Case& c : cases) {
-      all.device_bytes = std::max(all.device_bytes, ChunkedWork::payload_of(parsed(c).work).device_bytes);
-    }
+    all.device_bytes =
+        most_of(cases, [&](const Case& c) { return ChunkedWork::payload_of(parsed(c).work).device_bytes; });
     return all;
   }
 

@@ -150,9 +150,7 @@ std::optional<Measurement> at_both_rates(std::span<const Series> series) {
 
 StageCosts of_passes_in_a_row(StageCosts costs, unsigned passes) {
   const double first = 1.0 / passes;
-  for (model::StageCosts* c : costs.all()) {
-    c->start = first * c->start + (1 - first) * c->handoff.copy_to_copy;
-  }
+  for (model::StageCosts* c : costs.all()) c->start = first * c->start + (1 - first) * c->handoff.copy_to_copy;
   return costs;
 }
 

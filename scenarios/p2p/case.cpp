@@ -110,9 +110,7 @@ std::optional<SkipReason> p2p_skip_reason(const P2pCase& c, const Capabilities* 
   if (auto reason = broken_rule(c)) return reason;
   if (can == nullptr) return std::nullopt;
   const Environment& environment = can->environment;
-  if (environment.gpu_count() < 2) {
-    return SkipReason::unavailable("needs two GPUs, but this run has one");
-  }
+  if (environment.gpu_count() < 2) return SkipReason::unavailable("needs two GPUs, but this run has one");
   if (auto reason = missing_gpus(c.named(), environment)) return reason;
   if (!c.is_of_one_pair()) return std::nullopt;
   if (c.latency || !c.staged) {

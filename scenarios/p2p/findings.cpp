@@ -57,11 +57,6 @@ std::vector<All> grouped_by(const All& all, const Key& key_of) {
   return list_of(by_name(all, key_of), [](auto& group) { return std::move(group.second); });
 }
 
-/// Returns groups of results that differ in the pair of GPUs only.
-std::vector<All> by_way(const All& all) {
-  return grouped_by(all, [](const Of& of) { return beside(of.result->config, {"from", "to"}); });
-}
-
 /// Returns the axes in which the ways of copying differ, for labels; leaves out the axis `without`.
 std::vector<std::string> axes_of_ways(const All& all, std::string_view without = "") {
   std::vector<std::string> axes = varying_axes(list_of(all, &Of::result));
@@ -221,7 +216,8 @@ void add_choices(const All& copies, std::vector<Finding>& findings) {
 /// Adds the pairs that are faster in one direction than in the other, for each way of one-way copies and for latency.
 void add_asymmetries(const All& all, std::vector<Finding>& findings) {
   const std::vector<std::string> axes = axes_of_ways(all);
-  for (const All& group : by_way(all)) {
+  const auto but_pair = [](const Of& of) { return beside(of.result->config, {"from", "to"}); };
+  for (const All& group : grouped_by(all, but_pair)) {
     if (group.front().of_case.both_ways()) continue;
     std::vector<std::string> parts;
     std::size_t compared = 0;

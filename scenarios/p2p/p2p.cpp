@@ -241,9 +241,6 @@ class P2p final : public ScenarioOf<p2p_case> {
 
 }  // namespace
 
-const Scenario& p2p_scenario() {
-  static const P2p scenario;
-  return scenario;
-}
+const Scenario& p2p_scenario() { return the_only<P2p>(); }
 
 }  // namespace xferbench

@@ -46,6 +46,25 @@ std::optional<std::string> beyond_cache(const SmemShape& shape, std::uint64_t ca
       format_size(touched), format_size(cache));
 }
 
+/// Returns an error message if the size is not a whole number of rows or elements, otherwise nothing.
+std::optional<std::string> broken_size(const SmemCase& c) {
+  const std::uint64_t unit = c.strided ? c.shape.row_bytes : kernels::bytes_of(c.shape.type);
+  if (c.size % unit == 0) return std::nullopt;
+  const std::uint64_t below = c.size / unit * unit;
+  const std::string nearest = below == 0 ? fmt::format("{}", unit) : fmt::format("{} or {}", below, below + unit);
+  return fmt::format("--size {} is not a whole number of {} of {} B; choose {}", c.size,
+                     c.strided ? "rows" : "elements", unit, nearest);
+}
+
+/// Returns why this GPU cannot run a case that is otherwise legal; nothing if it can.
+std::optional<std::string> beyond_device(const SmemCase& c, const Capabilities& can) {
+  if (can.environment.simulated()) return "the simulator does not model which instructions copy faster";
+  if (auto broken = broken_rule(c.shape, can.multiprocessor)) return broken;
+  const unsigned most = most_blocks(c.shape, can.multiprocessor);
+  if (auto full = no_room(c.blocks_per_multiprocessor, most, "threads and shared memory leave")) return full;
+  return c.resident ? beyond_cache(c.shape, can.environment.gpu.l2_bytes) : std::nullopt;
+}
+
 }  // namespace
 
 SmemCase smem_case(const Case& c) {
@@ -76,29 +95,6 @@ SmemCase smem_case(const Case& c) {
   s.resident = c.is("l2", "resident");
   return s;
 }
-
-namespace {
-
-/// Returns an error message if the size is not a whole number of rows or elements, otherwise nothing.
-std::optional<std::string> broken_size(const SmemCase& c) {
-  const std::uint64_t unit = c.strided ? c.shape.row_bytes : kernels::bytes_of(c.shape.type);
-  if (c.size % unit == 0) return std::nullopt;
-  const std::uint64_t below = c.size / unit * unit;
-  const std::string nearest = below == 0 ? fmt::format("{}", unit) : fmt::format("{} or {}", below, below + unit);
-  return fmt::format("--size {} is not a whole number of {} of {} B; choose {}", c.size,
-                     c.strided ? "rows" : "elements", unit, nearest);
-}
-
-/// Returns why this GPU cannot run a case that is otherwise legal; nothing if it can.
-std::optional<std::string> beyond_device(const SmemCase& c, const Capabilities& can) {
-  if (can.environment.simulated()) return "the simulator does not model which instructions copy faster";
-  if (auto broken = broken_rule(c.shape, can.multiprocessor)) return broken;
-  const unsigned most = most_blocks(c.shape, can.multiprocessor);
-  if (auto full = no_room(c.blocks_per_multiprocessor, most, "threads and shared memory leave")) return full;
-  return c.resident ? beyond_cache(c.shape, can.environment.gpu.l2_bytes) : std::nullopt;
-}
-
-}  // namespace
 
 std::optional<SkipReason> smem_skip_reason(const SmemCase& c, const Capabilities* can) {
   if (auto broken = broken_rule(c.shape)) return SkipReason::meaningless(std::move(*broken));

@@ -62,8 +62,7 @@ std::vector<model::Chunk> StagingCase::chunks() const {
 }
 
 std::uint64_t StagingCase::ring_bytes() const {
-  if (method != StagingMethod::threads) return 0;
-  return static_cast<std::uint64_t>(abreast()) * slots * chunk_bytes();
+  return method == StagingMethod::threads ? static_cast<std::uint64_t>(abreast()) * slots * chunk_bytes() : 0;
 }
 
 std::string StagingCase::describe_method() const {

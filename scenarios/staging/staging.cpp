@@ -240,9 +240,6 @@ std::vector<Finding> Staging::conclude(std::span<const Result* const> results) c
 
 }  // namespace
 
-const Scenario& staging_scenario() {
-  static const Staging scenario;
-  return scenario;
-}
+const Scenario& staging_scenario() { return the_only<Staging>(); }
 
 }  // namespace xferbench

@@ -80,7 +80,6 @@ class ReadInTurn final : public FileWay {
   WorkTimes times_;
 };
 
-/// Fills slots by reads of a file.
 class ReadFiller final : public SlotFiller {
  public:
   /// Each thread has the file open by itself, as the system keeps account of what to read ahead for each open file.
@@ -111,7 +110,6 @@ class MappingFiller final : public SlotFiller {
   FileMapping* mapping_ = nullptr;
 };
 
-/// Threads that read into slots.
 class ReadingThreads final : public FileWay {
  public:
   ReadingThreads(Device& device, StoredFile& file, const StorageCase& c, const PartTable& parts, std::byte* on_gpu,
@@ -128,7 +126,6 @@ class ReadingThreads final : public FileWay {
   std::unique_ptr<SlotPool> workers_;
 };
 
-/// Threads that copy from a mapping into slots.
 class MappedThreads final : public FileWay {
  public:
   MappedThreads(Device& device, StoredFile& file, const StorageCase& c, const PartTable& parts, std::byte* on_gpu,

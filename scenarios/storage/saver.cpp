@@ -64,7 +64,6 @@ class WriteInTurn final : public FileWay {
   double written_ = 0;
 };
 
-/// Writes slots to a file.
 class WriteFiller final : public SlotFiller {
  public:
   WriteFiller(StoredFile& file, FileRoute route, std::size_t threads) : cached_(file.cached()) {

@@ -106,8 +106,7 @@ std::vector<PartTable> shares_of(const StorageCase& c) {
 }
 
 std::uint64_t largest_share(const StorageCase& c) {
-  if (c.share != FileShare::split) return c.size;
-  return most_of(shares_of(c), &PartTable::bytes);
+  return c.share == FileShare::split ? most_of(shares_of(c), &PartTable::bytes) : c.size;
 }
 
 std::size_t reads_of_file(const StorageCase& c) {

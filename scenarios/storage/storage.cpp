@@ -339,9 +339,6 @@ std::vector<Finding> Storage::conclude(std::span<const Result* const> results) c
 
 }  // namespace
 
-const Scenario& storage_scenario() {
-  static const Storage scenario;
-  return scenario;
-}
+const Scenario& storage_scenario() { return the_only<Storage>(); }
 
 }  // namespace xferbench

@@ -247,6 +247,13 @@ class ScenarioOf : public Scenario {
   ScenarioDescriptor descriptor_;
 };
 
+/// Returns the only object of a scenario's class.
+template <class OneScenario>
+const Scenario& the_only() {
+  static const OneScenario scenario;
+  return scenario;
+}
+
 /// Whether `tune` can search this scenario, which is so if any of its axes has values to tune (Axis::tuning).
 [[nodiscard]] inline bool can_tune(const Scenario& scenario) {
   return std::ranges::any_of(scenario.descriptor().axes, [](const Axis& axis) { return !axis.tuning.empty(); });
