@@ -93,14 +93,12 @@ std::vector<std::size_t> all_of(const std::vector<PlannedCase>& cases) {
   return indexes;
 }
 
-/// Returns whether the signal handler prints that a signal arrived. With --repeat, only the parent process prints it.
-Acknowledge acknowledgement_of(const cli::RunCommand& command) {
-  return command.process || command.measuring.show.quiet ? Acknowledge::no : Acknowledge::yes;
-}
-
 int measure(const cli::RunCommand& command, const std::vector<std::size_t>& missing, MonitoredMachine& monitored,
             LiveReport& live) {
-  install_interrupt_handlers(live.has_file() ? HangUp::ignored : HangUp::ends, acknowledgement_of(command));
+  // With --repeat, only the parent process prints that a signal arrived.
+  const bool tells = !command.process && !command.measuring.show.quiet;
+  install_interrupt_handlers(live.has_file() ? HangUp::ignored : HangUp::ends,
+                             tells ? Acknowledge::yes : Acknowledge::no);
   run_with_progress(command, missing, monitored, live);
   finish(command, live);
   return exit_code(live.report());

@@ -56,19 +56,6 @@ MachineFacts facts_of(const cli::DeviceChoice& choice) {
   return facts;
 }
 
-}  // namespace
-
-int perform(const cli::InfoCommand& command) {
-  JudgementFiles files(command.files, {});
-  const MachineFacts facts = facts_of(command.device);
-  files.write({.document = [&] { return document_of(facts); },
-               .style = style_of(command.show),
-               .json = [&] { return to_json(facts); }});
-  return 0;
-}
-
-namespace {
-
 Choices scenario_choices() {
   Choices list{.below = "For flags and columns of a scenario: xferbench list SCENARIO"};
   for (const ScenarioDescriptor* scenario : descriptors()) {
@@ -104,6 +91,15 @@ Document listed(const cli::ListCommand& command) {
 }
 
 }  // namespace
+
+int perform(const cli::InfoCommand& command) {
+  JudgementFiles files(command.files, {});
+  const MachineFacts facts = facts_of(command.device);
+  files.write({.document = [&] { return document_of(facts); },
+               .style = style_of(command.show),
+               .json = [&] { return to_json(facts); }});
+  return 0;
+}
 
 int perform(const cli::ListCommand& command) {
   JudgementFiles files(command.files, {});

@@ -387,9 +387,7 @@ bool LiveReport::abandon(const KnownResults& last) {
   abandoned_ = true;
   for (const auto& [index, result] : last) {
     try {
-      if (!record_.has(index) || result.status == Status::failed) {
-        static_cast<void>(record_.insert(index, result));
-      }
+      if (!record_.has(index) || result.status == Status::failed) static_cast<void>(record_.insert(index, result));
     } catch (const std::bad_alloc&) {  // out of memory: write the other results without this one
     }
   }

@@ -214,10 +214,6 @@ void refuse_longer_repeat(const std::string& json, std::size_t processes) {
   }
 }
 
-}  // namespace
-
-namespace {
-
 /// Returns the name of a process's temporary results file, for results that are merged into one file later.
 std::string part_of(const std::string& file, std::size_t number) { return fmt::format("{}.process-{}", file, number); }
 
@@ -274,9 +270,7 @@ int repeat(const cli::RunCommand& command) {
   for (const std::string& file : files) set_aside(file);
   int code = 0;
   for (std::size_t i = 1; i <= files.size(); ++i) {
-    if (!command.measuring.show.quiet) {
-      tell(fmt::format("process {} of {}, writing {}", i, files.size(), files[i - 1]));
-    }
+    if (!command.measuring.show.quiet) tell(fmt::format("process {} of {}, writing {}", i, files.size(), files[i - 1]));
     const int ended = run_process(i, command.measuring.arguments);
     if (interrupted() != 0) {
       if (!command.measuring.show.quiet) print_resume_hint(files, i);

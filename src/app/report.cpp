@@ -123,9 +123,7 @@ Shows shown_of_run(const cli::ReportCommand& command, xferbench::compare::Proces
 Shows shown_of_runs(const cli::ReportCommand& command, const std::vector<std::string>& files,
                     const xferbench::compare::Options& options) {
   std::vector<xferbench::compare::Processes> runs = xferbench::compare::runs_of(read_reports(files));
-  if (runs.size() == 2) {
-    return always(compared(command, {std::move(runs[0]), std::move(runs[1])}, options));
-  }
+  if (runs.size() == 2) return always(compared(command, {std::move(runs[0]), std::move(runs[1])}, options));
   if (runs.size() == 1) return shown_of_run(command, std::move(runs.front()));
   std::vector<NamedReport> whole;
   for (auto& run : runs) whole.push_back(xferbench::compare::pooled_run(std::move(run)));

@@ -14,6 +14,9 @@
 
 namespace xferbench::app {
 
+namespace {
+
+/// Returns the advice "continue: xferbench --resume FILE"; empty if no results file can be resumed.
 std::string resume_hint(const cli::RunCommand& command, const Report& report) {
   const cli::OutputFiles& files = command.measuring.files;
   const std::optional<std::string>& file = command.resume ? command.resume : files.json;
@@ -21,8 +24,6 @@ std::string resume_hint(const cli::RunCommand& command, const Report& report) {
   if (!file || *file == "-" || files.timeline || report.fleet) return {};
   return "continue: xferbench --resume " + shell_word(*file);
 }
-
-namespace {
 
 /// Returns which characters charts use: block characters if the encoding of the locale is UTF-8, else ASCII.
 Glyphs glyphs() { return locale_is_utf8().value_or(false) ? Glyphs::blocks : Glyphs::ascii; }

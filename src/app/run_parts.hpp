@@ -14,9 +14,6 @@
 
 namespace xferbench::app {
 
-/// Returns the advice "continue: xferbench --resume FILE"; empty if no results file can be resumed.
-std::string resume_hint(const cli::RunCommand& command, const Report& report);
-
 /// Returns the terminal output of a run: table, how to continue if interrupted, and timelines.
 std::string shown(const Report& report, const cli::RunCommand& command);
 

@@ -37,35 +37,6 @@ void add_flags(std::vector<Section>& sections, const std::vector<const CLI::Opti
   }
 }
 
-}  // namespace
-
-Page page(const CommandLine& line, const CLI::App& app) {
-  const CommandLine::Known& known = line.known.at(&app);
-  Page page{.name = app.get_name(), .summary = app.get_description(), .usage = known.usage, .footer = app.get_footer()};
-  for (const CLI::App* command : app.get_subcommands({})) {
-    add_entry(page.sections, command->get_group(), command->get_name(), command->get_description());
-  }
-  if (&app == &line.app) return page;  // the flags of the program itself are shown on the page of `run`
-  Flags flags = app.get_options();
-  std::rotate(flags.begin(), flags.begin() + 1, flags.end());  // --help comes last
-  add_flags(page.sections, flags);
-  add_flags(page.sections, known.taken);
-  return page;
-}
-
-std::string manual(const CommandLine& line) {
-  std::vector<Section> run_flags;
-  add_flags(run_flags, line.app.get_options());
-  std::vector<Page> commands;
-  std::vector<Page> scenarios;
-  for (const CLI::App* command : line.app.get_subcommands({})) {
-    (line.scenario_of(*command) == nullptr ? commands : scenarios).push_back(page(line, *command));
-  }
-  return man_page(page(line, line.app), run_flags, commands, scenarios);
-}
-
-namespace {
-
 /// Returns the flags that may follow the words read so far.
 Flags flags_here(const CommandLine& line) {
   const CLI::App& here = line.innermost();
@@ -100,6 +71,31 @@ std::vector<std::string> values_of(const CommandLine& line, const CLI::Option& o
 }
 
 }  // namespace
+
+Page page(const CommandLine& line, const CLI::App& app) {
+  const CommandLine::Known& known = line.known.at(&app);
+  Page page{.name = app.get_name(), .summary = app.get_description(), .usage = known.usage, .footer = app.get_footer()};
+  for (const CLI::App* command : app.get_subcommands({})) {
+    add_entry(page.sections, command->get_group(), command->get_name(), command->get_description());
+  }
+  if (&app == &line.app) return page;  // the flags of the program itself are shown on the page of `run`
+  Flags flags = app.get_options();
+  std::rotate(flags.begin(), flags.begin() + 1, flags.end());  // --help comes last
+  add_flags(page.sections, flags);
+  add_flags(page.sections, known.taken);
+  return page;
+}
+
+std::string manual(const CommandLine& line) {
+  std::vector<Section> run_flags;
+  add_flags(run_flags, line.app.get_options());
+  std::vector<Page> commands;
+  std::vector<Page> scenarios;
+  for (const CLI::App* command : line.app.get_subcommands({})) {
+    (line.scenario_of(*command) == nullptr ? commands : scenarios).push_back(page(line, *command));
+  }
+  return man_page(page(line, line.app), run_flags, commands, scenarios);
+}
 
 Candidates candidates(Scenarios scenarios, std::span<const std::string> before, const std::string& flag,
                       bool another_flag, const DataNames& names) {

@@ -90,8 +90,26 @@ std::string explained(const CommandLine& line, const CLI::ParseError& error) {
   const std::string see = fmt::format(" (see xferbench {} --help)", command == "xferbench" ? "overlap" : command);
   if (error.get_name() != "ArgumentMismatch") return what + see;
   const std::string flag = what.substr(0, what.find_first_of(": "));
-  if (flag.starts_with("-")) return flag + " needs a value" + see;
-  return fmt::format("--{} takes no value", flag);
+  return flag.starts_with("-") ? flag + " needs a value" + see : fmt::format("--{} takes no value", flag);
+}
+
+[[noreturn]] void reject_flag(const CommandLine& line, const std::string& argument) {
+  const std::string flag = argument.substr(0, argument.find('='));
+  std::vector<std::string> known;
+  const auto add = [&known](const CLI::App& app) {
+    for (const CLI::Option* option : app.get_options()) {
+      if (!option->get_positional()) known.push_back(option->get_name());
+    }
+  };
+  add(line.app);
+  for (const CLI::App* command : line.app.get_subcommands({})) {
+    add(*command);
+    if (command->get_option_no_throw(flag) != nullptr) {
+      throw UsageError(fmt::format("{} does nothing here: it belongs to {}; leave it out", flag, command->get_name()));
+    }
+  }
+  throw UsageError(fmt::format("unknown flag {}{} (see xferbench {} --help)", flag, suggestion(flag, known),
+                               line.app.get_subcommands().empty() ? "overlap" : line.innermost().get_name()));
 }
 
 }  // namespace
@@ -128,29 +146,6 @@ std::vector<const CLI::App*> CommandLine::words_after_command() const {
 }
 
 // --- Unknown words and flags -----------------------------------------------------------------------------------------
-
-namespace {
-
-[[noreturn]] void reject_flag(const CommandLine& line, const std::string& argument) {
-  const std::string flag = argument.substr(0, argument.find('='));
-  std::vector<std::string> known;
-  const auto add = [&known](const CLI::App& app) {
-    for (const CLI::Option* option : app.get_options()) {
-      if (!option->get_positional()) known.push_back(option->get_name());
-    }
-  };
-  add(line.app);
-  for (const CLI::App* command : line.app.get_subcommands({})) {
-    add(*command);
-    if (command->get_option_no_throw(flag) != nullptr) {
-      throw UsageError(fmt::format("{} does nothing here: it belongs to {}; leave it out", flag, command->get_name()));
-    }
-  }
-  throw UsageError(fmt::format("unknown flag {}{} (see xferbench {} --help)", flag, suggestion(flag, known),
-                               line.app.get_subcommands().empty() ? "overlap" : line.innermost().get_name()));
-}
-
-}  // namespace
 
 void reject_leftover_words(const CommandLine& line) {
   for (const std::string& argument : line.app.remaining()) {

@@ -9,6 +9,7 @@
 #include "cli/command_flags.hpp"
 #include "cli/completion.hpp"
 #include "core/error.hpp"
+#include "core/lists.hpp"
 #include "core/units.hpp"
 #include "results/calibration.hpp"
 
@@ -26,14 +27,20 @@ CLI::Option* add_annotations(CommandLine& line, CLI::App& app, Annotations& targ
 
 void add_files(CLI::App& app, std::vector<std::string>& target) { app.add_option("FILES", target)->type_name("FILES"); }
 
+CLI::Option* add_side(CLI::App& app, const char* flag, std::vector<std::string>& target, const char* help) {
+  return valued(app.add_option(flag, target, help), "FILES");
+}
+
 void add_written_file(CLI::App& app, std::string& target) {
   valued(app.add_option("-o,--output", target, "the file to write; - is standard output [-]"), "FILE");
 }
 
-void refuse_several_inputs(const char* command, const std::vector<std::string>& files) {
-  if (std::ranges::count(files, "-") > 1) {
-    throw UsageError(fmt::format("{}: only one file can be - (standard input)", command));
-  }
+using FileList = std::vector<std::string>;
+
+void refuse_several_inputs(const char* command, std::initializer_list<const FileList*> lists) {
+  const auto inputs_in = [](const FileList* files) { return std::ranges::count(*files, "-"); };
+  if (total_of(lists, inputs_in) <= 1) return;
+  throw UsageError(fmt::format("{}: only one file can be - (standard input)", command));
 }
 
 // --- compare --------------------------------------------------------------------------------------------------------
@@ -86,9 +93,7 @@ Command compare_command(CompareCommand c, const std::vector<std::string>& files)
     c.base = {files.front()};
     c.new_side.assign(files.begin() + 1, files.end());
   }
-  std::vector<std::string> inputs;
-  for (const auto* some : {&c.base, &c.new_side, &c.across}) inputs.insert(inputs.end(), some->begin(), some->end());
-  refuse_several_inputs("compare", inputs);
+  refuse_several_inputs("compare", {&c.base, &c.new_side, &c.across});
   return c;
 }
 
@@ -101,15 +106,12 @@ void add_compare(CommandLine& line) {
                          .taken = line.named({"--json", "--markdown", "--html", "--color", "--quiet", "--wide"}),
                          .make = [&compare, &files] { return compare_command(compare, files); }});
   add_files(app, files);
-  const auto add_side = [&app](const char* flag, std::vector<std::string>& target, const char* help) {
-    return valued(app.add_option(flag, target, help), "FILES");
-  };
   CLI::Option* base =
-      add_side("--base", compare.base,
+      add_side(app, "--base", compare.base,
                "base side from several processes: one file each; the medians of the files are the samples");
-  CLI::Option* new_side = add_side("--new", compare.new_side, "new side from several processes, likewise");
+  CLI::Option* new_side = add_side(app, "--new", compare.new_side, "new side from several processes, likewise");
   CLI::Option* across =
-      add_side("--across", compare.across, "show files side by side: one column each, the best is marked");
+      add_side(app, "--across", compare.across, "show files side by side: one column each, the best is marked");
   base->needs(new_side);
   new_side->needs(base);
   compare::Options& options = compare.options;
@@ -191,11 +193,7 @@ void add_report(CommandLine& line) {
           "report needs a file of results, a soak, an explanation or a timeline: "
           "xferbench report results.json --html page.html");
     }
-    std::vector<std::string> inputs;
-    for (const auto* some : {&report.stored, &report.base, &report.new_side, &report.trend}) {
-      inputs.insert(inputs.end(), some->begin(), some->end());
-    }
-    refuse_several_inputs("report", inputs);
+    refuse_several_inputs("report", {&report.stored, &report.base, &report.new_side, &report.trend});
     return report;
   };
   CLI::App& app =
@@ -204,12 +202,10 @@ void add_report(CommandLine& line) {
                          .taken = line.named({"--markdown", "--html", "--details", "--color", "--quiet", "--wide"}),
                          .make = make});
   add_files(app, report.stored);
-  const auto add_list = [&app](const char* flag, std::vector<std::string>& target, const char* help) {
-    return valued(app.add_option(flag, target, help), "FILES");
-  };
-  CLI::Option* base = add_list("--base", report.base, "base side from several processes: one file each");
-  CLI::Option* new_side = add_list("--new", report.new_side, "new side from several processes, likewise");
-  CLI::Option* trend = add_list("--trend", report.trend, "many runs of one machine: shows where their numbers changed");
+  CLI::Option* base = add_side(app, "--base", report.base, "base side from several processes: one file each");
+  CLI::Option* new_side = add_side(app, "--new", report.new_side, "new side from several processes, likewise");
+  CLI::Option* trend =
+      add_side(app, "--trend", report.trend, "many runs of one machine: shows where their numbers changed");
   base->needs(new_side);
   new_side->needs(base);
   for (CLI::Option* side : {base, new_side}) line.contradict(trend, side, "--trend compares all runs with each other");
@@ -250,7 +246,7 @@ Each case gets a limit for its headline: the worst of these runs plus a margin t
 
 Command check_command(CheckCommand c) {
   if (c.results.empty()) throw UsageError("check needs a results file: xferbench check results.json --expect h200");
-  refuse_several_inputs("check", c.results);
+  refuse_several_inputs("check", {&c.results});
   if (c.expect.empty()) {
     throw UsageError("check needs --expect: a file of limits, or the name of an installed one, as in --expect h200");
   }
@@ -261,7 +257,7 @@ Command expect_command(ExpectCommand c) {
   if (c.good.empty()) {
     throw UsageError("expect needs results of good runs: xferbench expect good-1.json good-2.json -o mine.json");
   }
-  refuse_several_inputs("expect", c.good);
+  refuse_several_inputs("expect", {&c.good});
   return c;
 }
 
@@ -334,7 +330,7 @@ void refuse_profile_name(const std::string& name) {
 }
 
 Command calibrate_command(const CommandLine& line, CalibrateCommand c) {
-  refuse_several_inputs("calibrate", c.results);
+  refuse_several_inputs("calibrate", {&c.results});
   refuse_profile_name(c.name);
   for (const auto& [flag, what] :
        {std::pair{"--gpu", "chooses what to measure"}, std::pair{"--numa", "chooses where to measure"},
@@ -356,7 +352,7 @@ Command validate_command(const CommandLine& line, ValidateCommand c) {
   if (c.results.empty()) {
     throw UsageError("validate needs results of a machine: xferbench validate held-out.json --simulate mine.json");
   }
-  refuse_several_inputs("validate", c.results);
+  refuse_several_inputs("validate", {&c.results});
   if (!line.measuring.device.simulate) {
     throw UsageError("validate needs --simulate: the profile that predicts these results, as in --simulate mine.json");
   }

@@ -14,42 +14,6 @@ Words without_equals_signs(std::span<const std::string> words) {
   return joined;
 }
 
-}  // namespace
-
-std::string complete(std::span<const std::string> words, Scenarios scenarios, const DataNames& names) {
-  // After "--" any file may follow, because the flags of the other program are unknown.
-  if (const auto program = program_in(words); program && !program->empty()) return std::string(kFiles) + "\n";
-  Words before = without_equals_signs(words);
-  std::string word = before.empty() ? "" : before.back();
-  if (!before.empty()) before.pop_back();
-  std::string prefix;  // beginning of the word (flag, earlier list items) that every answer must repeat
-  std::string flag_name;
-  if (const auto equals = word.find('='); word.starts_with("--") && equals != std::string::npos) {
-    flag_name = word.substr(0, equals);
-    prefix = word.substr(0, equals + 1);
-    word.erase(0, equals + 1);
-  } else if (!before.empty() && before.back().starts_with("--")) {
-    flag_name = before.back();
-    before.pop_back();
-  }
-  const Candidates all = candidates(scenarios, before, flag_name, word.starts_with("-"), names);
-  if (const auto comma = word.rfind(','); all.of_flag && comma != std::string::npos) {
-    prefix += word.substr(0, comma + 1);  // complete only the last item of a list
-    word.erase(0, comma + 1);
-  }
-  std::string text;
-  for (const std::string& answer : all.words) {
-    if (answer == kFiles) {
-      text += answer + "\n";
-    } else if (answer.starts_with(word)) {
-      text += prefix + answer + "\n";
-    }
-  }
-  return text;
-}
-
-namespace {
-
 std::string_view bash_completion() {
   return R"sh(# shellcheck shell=bash
 # Completion of xferbench for bash; made by: xferbench completion bash
@@ -110,6 +74,38 @@ complete -c xferbench -f -a '(__xferbench_complete)'
 }
 
 }  // namespace
+
+std::string complete(std::span<const std::string> words, Scenarios scenarios, const DataNames& names) {
+  // After "--" any file may follow, because the flags of the other program are unknown.
+  if (const auto program = program_in(words); program && !program->empty()) return std::string(kFiles) + "\n";
+  Words before = without_equals_signs(words);
+  std::string word = before.empty() ? "" : before.back();
+  if (!before.empty()) before.pop_back();
+  std::string prefix;  // beginning of the word (flag, earlier list items) that every answer must repeat
+  std::string flag_name;
+  if (const auto equals = word.find('='); word.starts_with("--") && equals != std::string::npos) {
+    flag_name = word.substr(0, equals);
+    prefix = word.substr(0, equals + 1);
+    word.erase(0, equals + 1);
+  } else if (!before.empty() && before.back().starts_with("--")) {
+    flag_name = before.back();
+    before.pop_back();
+  }
+  const Candidates all = candidates(scenarios, before, flag_name, word.starts_with("-"), names);
+  if (const auto comma = word.rfind(','); all.of_flag && comma != std::string::npos) {
+    prefix += word.substr(0, comma + 1);  // complete only the last item of a list
+    word.erase(0, comma + 1);
+  }
+  std::string text;
+  for (const std::string& answer : all.words) {
+    if (answer == kFiles) {
+      text += answer + "\n";
+    } else if (answer.starts_with(word)) {
+      text += prefix + answer + "\n";
+    }
+  }
+  return text;
+}
 
 std::string_view completion_script(std::string_view shell) {
   if (shell == "fish") return fish_completion();

@@ -143,9 +143,7 @@ std::string description_of(const Axis& axis) {
   }
   if (!axis.tuning.empty()) text += "\ntune tries " + axis.tuning + (axis.tuned_without ? " and the default" : "");
   text += "\n" + legal(axis);
-  if (!axis.only_with_axis.empty()) {
-    text += fmt::format("; only with {}", requirements_text(axis));
-  }
+  if (!axis.only_with_axis.empty()) text += fmt::format("; only with {}", requirements_text(axis));
   return text;
 }
 

@@ -185,6 +185,18 @@ std::string scenarios_with_flag(const ScenarioFlags& refusing, std::span<const S
   return {};
 }
 
+bool is_default(const Axis& axis, const Value& value) {
+  return !axis.defaults.empty() && parse_axis(axis, axis.defaults, flag_of(axis)) == std::vector<Value>{value};
+}
+
+/// Returns the flag that selects these GPUs. A single GPU needs --gpu, because --gpus with one number means a count.
+std::vector<std::string> gpus_flag(const GpuSelection& selection) {
+  if (selection.first) return {"--gpus", std::to_string(*selection.first)};
+  if (selection.numbers.empty()) return {"--gpus", "all"};
+  if (selection.numbers.size() == 1) return {"--gpu", std::to_string(selection.numbers.front())};
+  return {"--gpus", fmt::format("{}", fmt::join(selection.numbers, ","))};
+}
+
 }  // namespace
 
 std::vector<PlannedCase> plan(std::span<const ScenarioFlags> scenarios, bool tuning) {
@@ -207,22 +219,6 @@ std::vector<PlannedCase> plan(std::span<const ScenarioFlags> scenarios, bool tun
 }
 
 // --- Back to a command line -----------------------------------------------------------------------------------------
-
-namespace {
-
-bool is_default(const Axis& axis, const Value& value) {
-  return !axis.defaults.empty() && parse_axis(axis, axis.defaults, flag_of(axis)) == std::vector<Value>{value};
-}
-
-/// Returns the flag that selects these GPUs. A single GPU needs --gpu, because --gpus with one number means a count.
-std::vector<std::string> gpus_flag(const GpuSelection& selection) {
-  if (selection.first) return {"--gpus", std::to_string(*selection.first)};
-  if (selection.numbers.empty()) return {"--gpus", "all"};
-  if (selection.numbers.size() == 1) return {"--gpu", std::to_string(selection.numbers.front())};
-  return {"--gpus", fmt::format("{}", fmt::join(selection.numbers, ","))};
-}
-
-}  // namespace
 
 std::vector<std::string> flags_of(const DeviceChoice& device) {
   std::vector<std::string> words;

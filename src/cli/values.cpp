@@ -277,9 +277,7 @@ class AxisParser {
   [[nodiscard]] Step parse_step(std::string_view text, std::string_view range) const {
     const bool multiply = !text.empty() && text[0] == 'x';
     const bool add = !text.empty() && text[0] == '+';
-    if (!multiply && !add) {
-      fail(fmt::format("the step of {} must begin with x or +, as in 4K:1G:x4 or 1:16:+1", range));
-    }
+    if (!multiply && !add) fail(fmt::format("the step of {} must begin with x or +, as in 4K:1G:x4 or 1:16:+1", range));
     const std::string_view amount = text.substr(1);
     double by = 0;
     if (add && axis_.kind == AxisKind::size) {

@@ -55,10 +55,15 @@ namespace {
 /// Escapes a value for a case key, in which slashes separate the parameters.
 std::string in_key(std::string_view value) {
   std::string text;
-  for (const char c : value) {
-    text += c == '/' ? "%2F" : c == '%' ? "%25" : std::string(1, c);
-  }
+  for (const char c : value) text += c == '/' ? "%2F" : c == '%' ? "%25" : std::string(1, c);
   return text;
+}
+
+template <class T>
+const T& get(const Case& c, std::string_view axis) {
+  const Case::Param* param = c.find(axis);
+  if (param == nullptr) throw std::logic_error(fmt::format("case {} has no axis {}", c.key(), axis));
+  return std::get<T>(param->value);
 }
 
 }  // namespace
@@ -92,17 +97,6 @@ Case Case::with(std::string_view axis, std::span<const Param> instead) const {
 }
 
 const Case::Param* Case::find(std::string_view axis) const { return found_in(params(), axis, &Param::name); }
-
-namespace {
-
-template <class T>
-const T& get(const Case& c, std::string_view axis) {
-  const Case::Param* param = c.find(axis);
-  if (param == nullptr) throw std::logic_error(fmt::format("case {} has no axis {}", c.key(), axis));
-  return std::get<T>(param->value);
-}
-
-}  // namespace
 
 std::uint64_t Case::count(std::string_view axis) const { return get<std::uint64_t>(*this, axis); }
 double Case::real(std::string_view axis) const { return get<double>(*this, axis); }

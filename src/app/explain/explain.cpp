@@ -109,7 +109,6 @@ void add_process_analysis(Recording& r, const RecordedRun& run, const explain::C
   }
 }
 
-/// Warns if a signal ended the program or its exit code is not 0.
 void warn_of_ending(const RecordedRun& run, std::vector<std::string>& warnings) {
   if (run.signal > 0) {
     const char* name = sigdescr_np(run.signal);

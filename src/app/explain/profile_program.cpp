@@ -120,7 +120,6 @@ class Runs {
     all_.push_back(std::move(one));
   }
 
-  /// Returns the profiled run with the median duration.
   [[nodiscard]] const ProfiledRun& median() const {
     std::vector<std::size_t> order(all_.size());
     std::iota(order.begin(), order.end(), std::size_t{0});

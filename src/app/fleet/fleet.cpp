@@ -133,9 +133,7 @@ void keep(const Ending& ending, std::vector<FinalMessage> words) {
 void save(const Ending& ending, const Outcome& outcome) {
   ending.live->edit([&](Report& report) {
     report.fleet->missing = outcome.missing;
-    if (outcome.signal == 0 || !outcome.missing.empty()) {
-      fleet::judge(report, judge_options_of(ending.command.fleet));
-    }
+    if (outcome.signal == 0 || !outcome.missing.empty()) fleet::judge(report, judge_options_of(ending.command.fleet));
   });
   ending.live->finish({}, true);
 }

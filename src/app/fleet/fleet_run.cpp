@@ -20,10 +20,6 @@ fleet::Options judge_options_of(const cli::FleetChoice& choice) { return {.thres
 
 namespace {
 
-std::span<const MetricDeclaration> metrics_of(const PlannedCase& planned) {
-  return planned.scenario->descriptor().metrics;
-}
-
 bool holds(const std::vector<int>& ranks, int rank) { return std::ranges::binary_search(ranks, rank); }
 
 constexpr std::array kRetestFields{
@@ -124,7 +120,7 @@ void FleetRun::measure_all(std::vector<Step>& steps, unsigned round, std::size_t
       // All ranks have the same value of signal(), so all of them return here.
       if (signal() != 0) return;
       if (round > 1 || turn + 1 < turns || live_ == nullptr) continue;
-      progress_.done(i, runs.result(i), headline_of(runs.result(i), metrics_of(cases[i])));
+      progress_.done(i, runs.result(i), headline_of(runs.result(i), cases[i].scenario->descriptor().metrics));
     }
   }
 }

@@ -47,23 +47,6 @@ std::string fingerprint(const std::vector<PlannedCase>& cases) {
   return fmt::format("{} with the fingerprint {:x}", cases.size(), std::hash<std::string>()(all));
 }
 
-}  // namespace
-
-SharedSettings shared_settings_of(const cli::RunCommand& command) {
-  const cli::Measuring& measuring = command.measuring;
-  const auto paces = list_of(command.fleet.pace, [](RankConcurrency pace) { return to_text(pace); });
-  return {{"the machines", measuring.device.simulate ? "simulated" : "real"},
-          {"--concurrency", fmt::format("{}", fmt::join(paces, ","))},
-          {"--passes", fmt::format("{}", command.turns.value_or(1))},
-          {"--seed", fmt::format("{}", measuring.seed)},
-          {"--ci, --budget, --min-samples, --max-samples", policy_text(measuring.policy)},
-          {"verifying", measuring.verify ? "on" : "off"},
-          {"--timeout", fmt::format("{}", command.fleet.timeout)},
-          {"the cases", fingerprint(command.cases)}};
-}
-
-namespace {
-
 constexpr std::array kProblemFields{
     json::field<&Problem::code>("code"),
     json::field<&Problem::text, json::kRawText>("text"),
@@ -91,6 +74,19 @@ constexpr std::array kRankHandshakeFields{
 constexpr json::Codec kRankHandshake = json::record(kRankHandshakeFields);
 
 }  // namespace
+
+SharedSettings shared_settings_of(const cli::RunCommand& command) {
+  const cli::Measuring& measuring = command.measuring;
+  const auto paces = list_of(command.fleet.pace, [](RankConcurrency pace) { return to_text(pace); });
+  return {{"the machines", measuring.device.simulate ? "simulated" : "real"},
+          {"--concurrency", fmt::format("{}", fmt::join(paces, ","))},
+          {"--passes", fmt::format("{}", command.turns.value_or(1))},
+          {"--seed", fmt::format("{}", measuring.seed)},
+          {"--ci, --budget, --min-samples, --max-samples", policy_text(measuring.policy)},
+          {"verifying", measuring.verify ? "on" : "off"},
+          {"--timeout", fmt::format("{}", command.fleet.timeout)},
+          {"the cases", fingerprint(command.cases)}};
+}
 
 RankHandshakes exchange_handshakes(Communicator& mpi, RankHandshake mine, const Timeout& timeout) {
   mine.node_root = mpi.node_root();
