@@ -200,11 +200,8 @@ class Headlines {
 
 /// Returns the logarithms of the medians. They are negated if higher is better, so that smaller is always better.
 LogsOfCase logs_of(const Headline& headline) {
-  LogsOfCase logs;
-  for (const double median : headline.medians) {
-    logs.push_back(headline.better == Better::higher ? -std::log(median) : std::log(median));
-  }
-  return logs;
+  const double sign = headline.better == Better::higher ? -1 : 1;
+  return list_of(headline.medians, [sign](double median) { return sign * std::log(median); });
 }
 
 // --- Writing limits --------------------------------------------------------------------------------------------------

@@ -59,20 +59,6 @@ std::string_view without_spaces(std::string_view text) {
   return first == std::string_view::npos ? "" : text.substr(first, text.find_last_not_of(' ') - first + 1);
 }
 
-}  // namespace
-
-Quantity in_base_unit(double value, std::string_view unit) {
-  const auto known = std::ranges::find(kUnits, unit, &Unit::name);
-  if (known == kUnits.end()) return {value, std::string(unit), std::string(unit)};
-  return {value * known->factor, std::string(known->base), std::string(unit)};
-}
-
-std::vector<std::string> units_of_limits() {
-  return list_of(kUnits, [](const Unit& unit) { return std::string(unit.name); });
-}
-
-namespace {
-
 /// Returns the unit in which `like` was written.
 Unit shown_unit(const Quantity& like) {
   const std::string_view name = !like.written.empty() ? std::string_view(like.written) : std::string_view(like.unit);
@@ -84,6 +70,16 @@ Unit shown_unit(const Quantity& like) {
 std::string with_unit(const std::string& number, const Unit& unit) { return fmt::format("{} {}", number, unit.name); }
 
 }  // namespace
+
+Quantity in_base_unit(double value, std::string_view unit) {
+  const auto known = std::ranges::find(kUnits, unit, &Unit::name);
+  if (known == kUnits.end()) return {value, std::string(unit), std::string(unit)};
+  return {value * known->factor, std::string(known->base), std::string(unit)};
+}
+
+std::vector<std::string> units_of_limits() {
+  return list_of(kUnits, [](const Unit& unit) { return std::string(unit.name); });
+}
 
 std::string in_written_unit(double value, const Quantity& like) {
   const Unit unit = shown_unit(like);

@@ -243,9 +243,7 @@ class Comparer {
       if (comparison_.rows[pending.row].identical) continue;
       if (const auto seen = observed_variance(pending.base, pending.new_side)) all.push_back(*seen);
     }
-    if (const auto seen = pooled(all)) {
-      pooled_ = {std::sqrt(seen->value), seen->freedom, SpreadSource::measured, true};
-    }
+    if (const auto seen = pooled(all)) pooled_ = {std::sqrt(seen->value), seen->freedom, SpreadSource::measured, true};
   }
 
   /// A row whose numbers have been collected but not yet tested.
@@ -281,7 +279,6 @@ void check_spreads(const Files& files, Comparison& comparison) {
   }
 }
 
-/// Warns if the same run is on both sides of the comparison.
 void warn_of_same_runs(std::span<const NamedReport> base, std::span<const NamedReport> new_side,
                        Comparison& comparison) {
   for (const NamedReport& a : base) {

@@ -67,9 +67,7 @@ std::string reason_of(const Row& row, double threshold) {
     case Verdict::inconclusive: break;
     default: return "";
   }
-  if (significant(row)) {
-    return fmt::format("differs, but not significantly by more than {}", percent(threshold));
-  }
+  if (significant(row)) return fmt::format("differs, but not significantly by more than {}", percent(threshold));
   return low > 1 + threshold || high < 1 - threshold ? "may be chance with this many cases" : "too uncertain";
 }
 

@@ -82,8 +82,33 @@ double resampled_median(std::span<const double> sorted, std::mt19937_64& random,
   }
   const auto middle = space.begin() + static_cast<std::ptrdiff_t>(space.size() / 2);
   std::nth_element(space.begin(), middle, space.end());
-  if (space.size() % 2 == 1) return *middle;
-  return (*middle + *std::max_element(space.begin(), middle)) / 2;
+  return space.size() % 2 == 1 ? *middle : (*middle + *std::max_element(space.begin(), middle)) / 2;
+}
+
+/// The digamma and trigamma functions, for x above 0: recurrence up to 10, then the asymptotic series.
+double digamma(double x) {
+  double sum = 0;
+  for (; x < 10; ++x) sum -= 1 / x;
+  const double y = 1 / (x * x);
+  return sum + std::log(x) - 0.5 / x - y * (1.0 / 12 - y * (1.0 / 120 - y / 252));
+}
+
+double trigamma(double x) {
+  double sum = 0;
+  for (; x < 10; ++x) sum += 1 / (x * x);
+  const double y = 1 / (x * x);
+  return sum + 1 / x + y / 2 + y / x * (1.0 / 6 - y * (1.0 / 30 - y / 42));
+}
+
+/// Returns the x for which trigamma is `value`, which must be above 0. Uses bisection, because trigamma decreases.
+double inverse_trigamma(double value) {
+  double low = 1e-3;
+  double high = 1e6;
+  for (int halved = 0; halved < 100; ++halved) {
+    const double middle = std::sqrt(low * high);
+    (trigamma(middle) > value ? low : high) = middle;
+  }
+  return low;
 }
 
 }  // namespace
@@ -233,36 +258,6 @@ std::optional<Estimate> bootstrap(const Sample& base, const Sample& next, std::u
   estimate.interval = Interval{end(kTail), end(1 - kTail)};
   return estimate;
 }
-
-namespace {
-
-/// The digamma and trigamma functions, for x above 0: recurrence up to 10, then the asymptotic series.
-double digamma(double x) {
-  double sum = 0;
-  for (; x < 10; ++x) sum -= 1 / x;
-  const double y = 1 / (x * x);
-  return sum + std::log(x) - 0.5 / x - y * (1.0 / 12 - y * (1.0 / 120 - y / 252));
-}
-
-double trigamma(double x) {
-  double sum = 0;
-  for (; x < 10; ++x) sum += 1 / (x * x);
-  const double y = 1 / (x * x);
-  return sum + 1 / x + y / 2 + y / x * (1.0 / 6 - y * (1.0 / 30 - y / 42));
-}
-
-/// Returns the x for which trigamma is `value`, which must be above 0. Uses bisection, because trigamma decreases.
-double inverse_trigamma(double value) {
-  double low = 1e-3;
-  double high = 1e6;
-  for (int halved = 0; halved < 100; ++halved) {
-    const double middle = std::sqrt(low * high);
-    (trigamma(middle) > value ? low : high) = middle;
-  }
-  return low;
-}
-
-}  // namespace
 
 std::optional<ObservedVariance> pooled(std::span<const ObservedVariance> cases) {
   constexpr std::size_t kFewest = 5;

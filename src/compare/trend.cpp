@@ -75,6 +75,54 @@ Sample independent(Values values) {
   return sample;
 }
 
+std::string machine_text(const Environment& e) {
+  const std::string of = e.simulated() ? ", simulated by profile " + e.profile_text() : "";
+  return fmt::format("{}{}{}", e.gpu.name, e.gpu.uuid.empty() ? "" : " " + e.gpu.uuid, of);
+}
+
+void require_trend_inputs(std::span<const NamedReport> files) {
+  const NamedReport& first = files.front();
+  for (const NamedReport& file : files) {
+    if (file.report.fleet) {
+      throw UsageError(fmt::format("{} has {} ranks; a trend needs runs of a single process", file.name,
+                                   file.report.fleet->ranks.size()));
+    }
+    if (!of_same_machine(first.report.environment, file.report.environment)) {
+      throw UsageError(fmt::format(
+          "{} is not from the same machine as {} ({}, not {}); a trend needs one machine: pass the files "
+          "of each machine separately",
+          file.name, first.name, machine_text(file.report.environment), machine_text(first.report.environment)));
+    }
+  }
+}
+
+/// Merges the processes of each run, and sorts the runs by their start time.
+std::vector<NamedReport> sorted_by_time(std::vector<NamedReport> files) {
+  std::ranges::stable_sort(files, {},
+                           [](const NamedReport& file) { return std::pair(file.report.started_at, file.name); });
+  auto runs = list_of(runs_of(std::move(files)), [](Processes& processes) { return pooled_run(std::move(processes)); });
+  std::ranges::stable_sort(runs, {}, [](const NamedReport& run) { return run.report.started_at; });
+  return runs;
+}
+
+/// Returns the series of one case. It contains the number that is the headline (main measurement) in the last run with
+/// this case.
+Trend::Series series_of(const SameCase& c, const Options& options) {
+  Trend::Series series{.key = c.identity};
+  std::optional<Value> last;
+  for (std::size_t i = c.results.size(); i-- > 0;) {
+    const auto value = c.results[i] == nullptr ? std::nullopt : value_of(*c.results[i], options.metric, options);
+    if (!value || (last && (last->name != value->name || last->unit != value->unit))) continue;
+    if (!last) series.better = better_of(*value, c.results[i]->config.scenario(), options);
+    last = value;
+    series.points.push_back(
+        {i, value->median, value->measurement != nullptr ? value->measurement->ci95 : std::nullopt});
+  }
+  std::ranges::reverse(series.points);
+  if (last) series.measured = last->name, series.unit = last->unit;
+  return series;
+}
+
 }  // namespace
 
 ChangeFinder::ChangeFinder(std::size_t series)
@@ -158,58 +206,6 @@ std::optional<bool> Trend::Series::is_worse(const Change& change) const {
   if (better == Better::neither) return std::nullopt;
   return (change.ratio() > 1) == (better == Better::lower);
 }
-
-namespace {
-
-std::string machine_text(const Environment& e) {
-  const std::string of = e.simulated() ? ", simulated by profile " + e.profile_text() : "";
-  return fmt::format("{}{}{}", e.gpu.name, e.gpu.uuid.empty() ? "" : " " + e.gpu.uuid, of);
-}
-
-void require_trend_inputs(std::span<const NamedReport> files) {
-  const NamedReport& first = files.front();
-  for (const NamedReport& file : files) {
-    if (file.report.fleet) {
-      throw UsageError(fmt::format("{} has {} ranks; a trend needs runs of a single process", file.name,
-                                   file.report.fleet->ranks.size()));
-    }
-    if (!of_same_machine(first.report.environment, file.report.environment)) {
-      throw UsageError(fmt::format(
-          "{} is not from the same machine as {} ({}, not {}); a trend needs one machine: pass the files "
-          "of each machine separately",
-          file.name, first.name, machine_text(file.report.environment), machine_text(first.report.environment)));
-    }
-  }
-}
-
-/// Merges the processes of each run, and sorts the runs by their start time.
-std::vector<NamedReport> sorted_by_time(std::vector<NamedReport> files) {
-  std::ranges::stable_sort(files, {},
-                           [](const NamedReport& file) { return std::pair(file.report.started_at, file.name); });
-  auto runs = list_of(runs_of(std::move(files)), [](Processes& processes) { return pooled_run(std::move(processes)); });
-  std::ranges::stable_sort(runs, {}, [](const NamedReport& run) { return run.report.started_at; });
-  return runs;
-}
-
-/// Returns the series of one case. It contains the number that is the headline (main measurement) in the last run with
-/// this case.
-Trend::Series series_of(const SameCase& c, const Options& options) {
-  Trend::Series series{.key = c.identity};
-  std::optional<Value> last;
-  for (std::size_t i = c.results.size(); i-- > 0;) {
-    const auto value = c.results[i] == nullptr ? std::nullopt : value_of(*c.results[i], options.metric, options);
-    if (!value || (last && (last->name != value->name || last->unit != value->unit))) continue;
-    if (!last) series.better = better_of(*value, c.results[i]->config.scenario(), options);
-    last = value;
-    series.points.push_back(
-        {i, value->median, value->measurement != nullptr ? value->measurement->ci95 : std::nullopt});
-  }
-  std::ranges::reverse(series.points);
-  if (last) series.measured = last->name, series.unit = last->unit;
-  return series;
-}
-
-}  // namespace
 
 Trend trend(std::vector<NamedReport> files, const Options& options) {
   require_trend_inputs(files);

@@ -186,8 +186,7 @@ std::map<int, OfNode> nodes_in(const Test& test, const Values& values, const Pla
 }
 
 std::string tests_text(const std::vector<std::string>& tests) {
-  if (tests.size() == 1) return tests.front();
-  return fmt::format("{} tests, such as {}", tests.size(), tests.front());
+  return tests.size() == 1 ? tests.front() : fmt::format("{} tests, such as {}", tests.size(), tests.front());
 }
 
 }  // namespace
@@ -280,8 +279,7 @@ void FirstRound::look_for_ranks(Judged& judged, const Options& options) {
   std::map<long, std::vector<std::pair<Pool, Values>>> by_like;
   for (const auto& [pool, values] : pools_of(judged.test)) by_like[pool[0]].emplace_back(pool, values);
   for (const auto& [peer_group, pools] : by_like) {
-    std::vector<std::vector<double>> speeds;
-    for (const auto& [pool, values] : pools) speeds.push_back(speeds_of(judged.test, values));
+    const auto speeds = list_of(pools, [&](const auto& pool) { return speeds_of(judged.test, pool.second); });
     const std::vector<PoolOutliers> standings = pool_outliers(speeds, options);
     for (std::size_t p = 0; p < standings.size(); ++p) {
       const auto& [pool, values] = pools[p];

@@ -52,7 +52,6 @@ const char* outcome_label(RetestOutcome::Reproduced seen) {
   }
 }
 
-/// Returns the suspicion with the largest shortfall.
 template <class Shown>
 const Shown& worst_of(const std::vector<Shown>& all) {
   return *std::ranges::max_element(all, {}, [](const Shown& one) { return one.suspicion->shortfall(); });
@@ -77,10 +76,6 @@ Flagged* part_behind(std::vector<Flagged>& flagged, const Flagged& transfers) {
     if (behind && (found == nullptr || part.shortfall > found->shortfall)) found = &part;
   }
   return found;
-}
-
-void append_tests(Flagged& flagged, const std::vector<std::string>& tests) {
-  for (const std::string& test : tests) add_new(flagged.tests, test);
 }
 
 /// Returns the share of the maximum link rate that is lost: each PCIe generation is twice as fast as the one before.
@@ -288,7 +283,7 @@ void Verdicts::add_unless_explained(std::vector<Flagged>& flagged, Flagged trans
       part != nullptr && transfers.shortfall <= part->shortfall + threshold_ &&
       (transfers.what != Flagged::What::pair || has_other_low_transfers(transfers.ranks, part->ranks));
   if (explained) {
-    append_tests(*part, transfers.tests);
+    for (const std::string& test : transfers.tests) add_new(part->tests, test);
     return;
   }
   if (part != nullptr)
@@ -313,7 +308,7 @@ Flagged Verdicts::flag(Flagged::What what, std::string name, const std::vector<S
   for (const Shown& one : shown) {
     ranks.insert(one.suspicion->ranks.begin(), one.suspicion->ranks.end());
     found.shortfall = std::max(found.shortfall, one.suspicion->shortfall());
-    append_tests(found, {one.test->name()});
+    add_new(found.tests, one.test->name());
   }
   // A pair keeps its order: sender, receiver.
   found.ranks =

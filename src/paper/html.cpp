@@ -258,9 +258,7 @@ class Page {
     text += tag(name, {class_of(list.tone)}) + "\n";
     for (const Item& item : list.items) {
       text += "<li>" + joined({strong(item.strong), prose(item.text), code(item.code)}, ": ");
-      for (const Sentence& below : item.below) {
-        text += tag("p", {class_of(below.tone)}) + words_of(below) + "</p>";
-      }
+      for (const Sentence& below : item.below) text += tag("p", {class_of(below.tone)}) + words_of(below) + "</p>";
       text += "</li>\n";
     }
     return text + fmt::format("</{}>\n", name);

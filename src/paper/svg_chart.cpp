@@ -88,7 +88,6 @@ class Ruler {
 
   [[nodiscard]] bool begins_above_zero() const { return !scale_.log && low_ > 0; }
 
-  /// Returns the texts and the pixel positions of the ticks.
   [[nodiscard]] std::vector<std::pair<std::string, double>> ticks() const {
     std::vector<std::pair<std::string, double>> all;
     for (const auto& [at, name] : scale_.ticks) all.emplace_back(name, pixel(at));

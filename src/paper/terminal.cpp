@@ -86,10 +86,6 @@ std::string lines_of(const std::vector<Part>& parts, const Style& style) {
   return text;
 }
 
-}  // namespace
-
-namespace {
-
 /// Replaces each plus-minus sign by "+-", which is one character longer, and where possible removes a blank before it,
 /// so that columns stay aligned.
 std::string in_ascii(std::string text) {

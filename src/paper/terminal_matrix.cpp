@@ -56,8 +56,7 @@ class Map {
  private:
   [[nodiscard]] std::string cell(std::size_t i) const {
     std::string text = "  " + padded(matrix_.cell_text(i), cell_width_, false);
-    if (!matrix_.cells[i]) return text;
-    return coloured(text, shade_of(*matrix_.cells[i], range_), style_);
+    return matrix_.cells[i] ? coloured(text, shade_of(*matrix_.cells[i], range_), style_) : text;
   }
 
   const Matrix& matrix_;

@@ -129,10 +129,8 @@ std::string which(const ScenarioDescriptor& scenario, const Result& best, const 
 std::vector<std::string> answers_of(const ScenarioDescriptor& scenario, std::span<const Result* const> results) {
   const Results run = those_of(results, [](const Result* r) { return r->status != Status::skipped; });
   const auto name_of = [&scenario](const Result* r) {
-    std::vector<std::string> names;
-    for (const std::string& axis : scenario.answer.each) {
-      if (r->config.has(axis)) names.push_back(axis_text(*r, axis));
-    }
+    const auto axes = those_of(scenario.answer.each, [r](const std::string& axis) { return r->config.has(axis); });
+    const auto names = list_of(axes, [r](const std::string& axis) { return axis_text(*r, axis); });
     return fmt::format("{}", fmt::join(names, " "));
   };
   std::vector<std::string> sentences;

@@ -220,6 +220,38 @@ Table gpu_table(const Group& group, const MetricDeclaration& of, const std::vect
   return table;
 }
 
+/// Returns the number by which ways to do the same work are compared: smaller is better. nullopt if the case has none.
+std::optional<double> rank_of(const Result& r, const ScenarioDescriptor& scenario) {
+  const Metric* metric = r.metric(scenario.answer.best);
+  const Measurement* m = r.measurement(scenario.answer.best);
+  if (r.status != Status::ok || (metric == nullptr && (m == nullptr || m->samples.empty()))) return std::nullopt;
+  const double value = metric != nullptr ? metric->value : m->median;
+  return scenario.metric(scenario.answer.best)->better == Better::higher ? 1 / value : value;
+}
+
+/// Returns for each case its time relative to the fastest way to do the same work: "5.26x". Empty if no work was done
+/// in more than one way.
+std::vector<std::string> times_of_quickest(const Group& group, const std::vector<const Result*>& rows) {
+  if (!group.scenario.answer.ranks_ways) return {};
+  const auto work_of = [&group](const Result& r) {
+    std::string work;
+    for (const std::string_view axis : group.scenario.work_axes) work += axis_text(r, std::string(axis)) + "/";
+    return work;
+  };
+  std::map<std::string, std::vector<double>> ways;
+  for (const Result* r : group.results) {
+    if (const auto rank = rank_of(*r, group.scenario)) ways[work_of(*r)].push_back(*rank);
+  }
+  if (std::ranges::none_of(ways, [](const auto& work) { return work.second.size() > 1; })) return {};
+  std::vector<std::string> texts;
+  for (const Result* r : rows) {
+    const auto rank = rank_of(*r, group.scenario);
+    const std::vector<double>& all = ways[work_of(*r)];
+    texts.push_back(rank && all.size() > 1 ? fmt::format("{:.2f}x", *rank / std::ranges::min(all)) : "");
+  }
+  return texts;
+}
+
 }  // namespace
 
 Group::Group(const ScenarioDescriptor& of, const std::vector<const Result*>& all) : scenario(of), results(all) {
@@ -268,42 +300,6 @@ std::vector<std::string> skipped_lines(const Group& group) {
                        reason);
   });
 }
-
-namespace {
-
-/// Returns the number by which ways to do the same work are compared: smaller is better. nullopt if the case has none.
-std::optional<double> rank_of(const Result& r, const ScenarioDescriptor& scenario) {
-  const Metric* metric = r.metric(scenario.answer.best);
-  const Measurement* m = r.measurement(scenario.answer.best);
-  if (r.status != Status::ok || (metric == nullptr && (m == nullptr || m->samples.empty()))) return std::nullopt;
-  const double value = metric != nullptr ? metric->value : m->median;
-  return scenario.metric(scenario.answer.best)->better == Better::higher ? 1 / value : value;
-}
-
-/// Returns for each case its time relative to the fastest way to do the same work: "5.26x". Empty if no work was done
-/// in more than one way.
-std::vector<std::string> times_of_quickest(const Group& group, const std::vector<const Result*>& rows) {
-  if (!group.scenario.answer.ranks_ways) return {};
-  const auto work_of = [&group](const Result& r) {
-    std::string work;
-    for (const std::string_view axis : group.scenario.work_axes) work += axis_text(r, std::string(axis)) + "/";
-    return work;
-  };
-  std::map<std::string, std::vector<double>> ways;
-  for (const Result* r : group.results) {
-    if (const auto rank = rank_of(*r, group.scenario)) ways[work_of(*r)].push_back(*rank);
-  }
-  if (std::ranges::none_of(ways, [](const auto& work) { return work.second.size() > 1; })) return {};
-  std::vector<std::string> texts;
-  for (const Result* r : rows) {
-    const auto rank = rank_of(*r, group.scenario);
-    const std::vector<double>& all = ways[work_of(*r)];
-    texts.push_back(rank && all.size() > 1 ? fmt::format("{:.2f}x", *rank / std::ranges::min(all)) : "");
-  }
-  return texts;
-}
-
-}  // namespace
 
 Table headline_table(const Group& group, const std::vector<const Result*>& rows) {
   Table table = empty_table(group);

@@ -127,10 +127,8 @@ void add_missing(AllChecked all, Document& document) {
 /// Returns for example "3 files: 2 pass, 1 fails: b.json"; empty for a single file, whose own summary says that.
 std::string summary_of_all(AllChecked all) {
   if (all.size() == 1) return {};
-  std::vector<std::string> failing;
-  for (const Checked& checked : all) {
-    if (!checked.all_hold()) failing.push_back(checked.results);
-  }
+  const auto failing =
+      list_of(those_of(all, [](const Checked& checked) { return !checked.all_hold(); }), &Checked::results);
   const std::size_t passing = all.size() - failing.size();
   std::string text = fmt::format("{} files: {} pass{}", all.size(), passing, passing == 1 ? "es" : "");
   if (failing.empty()) return text;

@@ -103,7 +103,6 @@ std::string files_of(std::initializer_list<NamedSide> sides, const Say& say) {
   return clipped(fmt::format("{}", fmt::join(said, ", ")), kMostOfFiles);
 }
 
-/// Returns the names of the files for which `holds` is true.
 template <class Holds>
 std::string names_of(std::initializer_list<NamedSide> sides, const Holds& holds) {
   return files_of(
@@ -275,9 +274,7 @@ void add_chart(const compare::Comparison& comparison, Document& document) {
                             : "New over base, each case",
                .along = std::string("change from base to new") + which,
                .threshold = comparison.options.threshold};
-  if (chart.threshold > 0) {
-    chart.along += fmt::format("; shaded: within {}", format_percent_short(chart.threshold, 6));
-  }
+  if (chart.threshold > 0) chart.along += fmt::format("; shaded: within {}", format_percent_short(chart.threshold, 6));
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const compare::Row& row = *rows[i];
     Ratios::Row& shown = chart.rows.emplace_back(Ratios::Row{.name = names[i],

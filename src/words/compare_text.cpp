@@ -64,10 +64,6 @@ double change_of(const compare::Row* row) {
   return row->ratio && *row->ratio > 0 ? std::abs(std::log(*row->ratio)) : 0;
 }
 
-}  // namespace
-
-namespace {
-
 using Cases = std::vector<std::vector<std::string>*>;
 
 /// Removes axes from the names of cases, the last axis first, as long as all cases of a scenario keep distinct names.
@@ -105,11 +101,10 @@ std::string spoken(const std::string& part) {
 
 std::vector<std::string> short_names(const std::vector<std::string>& keys) {
   std::map<std::string, Cases> scenarios;
-  std::vector<std::vector<std::string>> parts;
-  for (const std::string& key : keys) {
-    parts.push_back(parts_of_key(key));
-    if (parts.back().empty()) parts.back().push_back(key);
-  }
+  auto parts = list_of(keys, [](const std::string& key) {
+    const std::vector<std::string> of_key = parts_of_key(key);
+    return of_key.empty() ? std::vector{key} : of_key;
+  });
   for (std::vector<std::string>& of : parts) scenarios[of.front()].push_back(&of);
   for (auto& [scenario, cases] : scenarios) keep_distinguishing_parts(cases);
   std::vector<std::string> names;

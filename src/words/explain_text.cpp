@@ -52,6 +52,15 @@ InUnit in_unit(double seconds) {
   return {three_digits(seconds), "s"};
 }
 
+std::string ratio_text(double before, double after) {
+  const double ratio = after > 0 ? before / after : 1;
+  return fmt::format("{:.{}f}", ratio, ratio < 1.195 ? 2 : 1);
+}
+
+std::string range_text(double before, double least, double most) {
+  return fmt::format("{} to {} times as fast", ratio_text(before, most), ratio_text(before, least));
+}
+
 }  // namespace
 
 std::string time_text(double seconds) {
@@ -74,19 +83,6 @@ std::string change_text(double before, double least, double most) {
 }
 
 std::string share_text(double share) { return format_percent(share, share > 0 && share < 0.0095 ? 1 : 0); }
-
-namespace {
-
-std::string ratio_text(double before, double after) {
-  const double ratio = after > 0 ? before / after : 1;
-  return fmt::format("{:.{}f}", ratio, ratio < 1.195 ? 2 : 1);
-}
-
-std::string range_text(double before, double least, double most) {
-  return fmt::format("{} to {} times as fast", ratio_text(before, most), ratio_text(before, least));
-}
-
-}  // namespace
 
 std::string speedup_text(double before, double after, bool at_most) {
   return fmt::format("{} {} times as fast", at_most ? "at most" : "about", ratio_text(before, after));
@@ -244,8 +240,7 @@ std::string answer(const ProcessExplanation& process) {
   }
   const Finding& first = process.findings.front();
   text += "; " + fix_sentence(first);
-  if (!first.seconds_after) return text + " may help";
-  return text + ": " + speedup_text(reference, first);
+  return text + (first.seconds_after ? ": " + speedup_text(reference, first) : " may help");
 }
 
 std::string answer(const Explanation& explanation) {
@@ -353,6 +348,14 @@ std::string rate_text(std::uint64_t bytes, std::optional<double> seconds) {
   return three_digits(gigabytes_per_second(bytes, *seconds));
 }
 
+/// Returns for example "to GPU, pinned": short, because it labels points of a chart.
+std::string way_text(CopyKind kind, Memory host) {
+  std::string text(direction_text(kind));
+  if (const std::size_t at = text.find("the GPU"); at != std::string::npos) text.erase(at, 4);
+  const std::string memory = memory_text(host);
+  return memory.empty() ? text : text + ", " + memory;
+}
+
 }  // namespace
 
 Table table_of_traffic(const ProcessExplanation& process, std::size_t most) {
@@ -383,18 +386,6 @@ Table table_of_traffic(const ProcessExplanation& process, std::size_t most) {
   table.erase_column(kPinned);
   return table;
 }
-
-namespace {
-
-/// Returns for example "to GPU, pinned": short, because it labels points of a chart.
-std::string way_text(CopyKind kind, Memory host) {
-  std::string text(direction_text(kind));
-  if (const std::size_t at = text.find("the GPU"); at != std::string::npos) text.erase(at, 4);
-  const std::string memory = memory_text(host);
-  return memory.empty() ? text : text + ", " + memory;
-}
-
-}  // namespace
 
 Chart chart_of_copies(const Explanation& explanation, const ProcessExplanation& process) {
   Chart chart{.title = "Copies: rate over size",

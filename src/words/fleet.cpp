@@ -383,11 +383,9 @@ void add_fleet(const Report& report, bool every_rank, Document& document) {
   if (auto nothing = nothing_flagged(report)) document.add(*std::move(nothing), true);
   const std::vector<Test> tests = fleet::tests_of(report, 1);
   add_parts(fleet, fleet::summarise(tests), every_rank, document);
-  std::vector<std::string> findings;
-  for (const Finding& finding : report.findings) {
-    if (!finding.text.empty() && !finding.row && !finding.detail) findings.push_back(finding.text);
-  }
-  add_list("Findings", findings, Tone::plain, document);
+  const auto findings =
+      those_of(report.findings, [](const Finding& f) { return !f.text.empty() && !f.row && !f.detail; });
+  add_list("Findings", list_of(findings, &Finding::text), Tone::plain, document);
   add_list("Skipped", lines_of(report, Status::skipped), Tone::dim, document);
   add_list("Notes", notes_of(report), Tone::dim, document);
   Table places = table_of_places(fleet);

@@ -84,10 +84,6 @@ std::vector<std::string> other_axes(const ScenarioDescriptor& scenario, const He
   return others;
 }
 
-Results with_value(std::span<const Result* const> results, const std::string& metric) {
-  return those_of(results, [&](const Result* r) { return value_of(*r, metric).has_value(); });
-}
-
 /// Returns the results with the largest value of that axis, and those without the axis.
 Results largest(std::span<const Result* const> results, const std::string& axis) {
   const std::uint64_t most = most_of(results, [&](const Result* r) { return r->config.count_or(axis, 0); });
@@ -233,7 +229,7 @@ void add_maps(const Declared& declared, std::span<const Result* const> results, 
     sort_gpus(rows);
     sort_gpus(columns);
   }
-  const Results known = with_value(results, map.metric);
+  const Results known = those_of(results, [&](const Result* r) { return value_of(*r, map.metric).has_value(); });
   if (known.empty()) return;
   const std::vector<std::string> axes = other_axes(declared.scenario, map, known);
   Results on_map = map.at_largest.empty() ? known : largest(known, map.at_largest);

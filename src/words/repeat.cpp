@@ -14,7 +14,6 @@ namespace {
 
 double spread_of(const RepeatedCase& c) { return c.median > 0 ? (c.high - c.low) / c.median : 0; }
 
-/// Returns a sentence about the spread between the processes.
 std::string answer_of(std::span<const RepeatedCase> cases, std::size_t processes) {
   std::vector<RepeatedCase> all(cases.begin(), cases.end());
   if (all.empty()) return fmt::format("{} processes measured nothing", processes);

@@ -16,11 +16,6 @@ namespace {
 
 using check::Checked;
 using openmetrics::Family;
-using openmetrics::Sample;
-
-Family results_info() {
-  return {.name = "xferbench_check_results", .type = openmetrics::Type::info, .help = "A checked results file."};
-}
 
 void add_margins(Family& margins, const Checked& checked) {
   const std::vector<std::string> names =
@@ -35,7 +30,7 @@ void add_margins(Family& margins, const Checked& checked) {
 }  // namespace
 
 std::string to_check_openmetrics(AllChecked all) {
-  Family info = results_info();
+  Family info{.name = "xferbench_check_results", .type = openmetrics::Type::info, .help = "A checked results file."};
   Family passes{.name = "xferbench_check_passes",
                 .help = "1 if all expectations of the file hold (exit code 0), else 0."};
   Family complete{.name = "xferbench_check_complete", .help = "1 if the run of the file is complete, else 0."};

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "core/lists.hpp"
 #include "report/explain/explain_report.hpp"
 #include "results/json_codec.hpp"
 #include "results/stored_file.hpp"
@@ -115,11 +116,9 @@ constexpr Codec kShares{.expected = "an object",
                         .on_one_line = true,
                         .known =
                             [] {
-                              std::vector<Known> known;
-                              for (const ShareKind& kind : explain_text::kShareKinds) {
-                                known.push_back({kind.field, helped(kNumber, kind.what), required});
-                              }
-                              return known;
+                              return list_of(explain_text::kShareKinds, [](const ShareKind& kind) {
+                                return Known{kind.field, helped(kNumber, kind.what), required};
+                              });
                             }};
 
 constexpr std::array kTrafficFields{

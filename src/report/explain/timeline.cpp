@@ -133,9 +133,7 @@ Json description_of(std::span<const RecordedWindow> processes) {
 void write_chrome_trace(std::span<const RecordedWindow> processes, const Sink& sink) {
   TraceEvents events(sink);
   recording::Time begin = 0;
-  for (const RecordedWindow& p : processes) {
-    begin = begin == 0 ? p.window.begin : std::min(begin, p.window.begin);
-  }
+  for (const RecordedWindow& p : processes) begin = begin == 0 ? p.window.begin : std::min(begin, p.window.begin);
   for (const RecordedWindow& p : processes) {
     ProcessTracks tracks(events, p.recording, static_cast<std::int64_t>(p.window.begin - begin));
     explain::each_span(p.recording, p.window, [&tracks](const TimelineSpan& span) {

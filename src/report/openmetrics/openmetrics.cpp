@@ -47,6 +47,11 @@ std::string number(double value) {
   return fmt::format("{}", value);
 }
 
+/// Returns, for example, "xferbench_soak_moved_bytes_total".
+std::string sample_name(const Family& family) {
+  return family.type == Type::counter ? family_name(family) + "_total" : family_name(family);
+}
+
 std::string family_text(const Family& family) {
   const std::string name = family_name(family);
   std::string text = fmt::format("# TYPE {} {}\n", name, family.type == Type::counter ? "counter" : "gauge");
@@ -67,10 +72,6 @@ std::string family_text(const Family& family) {
 }
 
 }  // namespace
-
-std::string sample_name(const Family& family) {
-  return family.type == Type::counter ? family_name(family) + "_total" : family_name(family);
-}
 
 Labels labels_of(const Trust& trust) {
   return {{"simulated", trust.profile.empty() ? "no" : "yes"},

@@ -46,9 +46,6 @@ struct Family {
   std::vector<Sample> samples{};
 };
 
-/// Returns, for example, "xferbench_soak_moved_bytes_total".
-std::string sample_name(const Family& family);
-
 /// Writes all families with samples, then "# EOF". Escapes the values of labels. Throws std::invalid_argument if two
 /// samples of a family have the same labels, which happens if two file names differ only in unprintable characters.
 /// Names and labels must be legal. Units must be base units, spelled out, and not part of `name`. Names

@@ -60,10 +60,6 @@ std::string ecc_of(const SoakCounters& c) {
   return fmt::format("{}/{}", c.ecc_corrected.value_or(0), c.ecc_uncorrected.value_or(0));
 }
 
-std::string xids_of(const SoakCounters& c) {
-  return c.xids.empty() ? "none" : fmt::format("{}", fmt::join(c.xids, ","));
-}
-
 constexpr const char* kEnd = "{:>8} {:>4} {:>5} {:>11} {:>6} {:>7} {:>7} {:>6} {:>9}  {}\n";
 
 std::string line_of(const SoakHeader& header, const SoakInterval& interval, const SoakGpu& gpu, const Style& style) {
@@ -73,7 +69,9 @@ std::string line_of(const SoakHeader& header, const SoakInterval& interval, cons
   const std::uint64_t wrong = wrong_bytes_of(interval.so_far, gpu.gpu);
   line += fmt::format(fmt::runtime(kEnd), spread_of(gpu), rounded(gpu.health.temperature), rounded(gpu.health.power),
                       in_megahertz(gpu.clocks.sm) + "/" + in_megahertz(gpu.clocks.memory), link_of(gpu.health),
-                      whole(counters.pcie_replays), ecc_of(counters), xids_of(counters), wrong, reasons_of(gpu.health));
+                      whole(counters.pcie_replays), ecc_of(counters),
+                      counters.xids.empty() ? "none" : fmt::format("{}", fmt::join(counters.xids, ",")), wrong,
+                      reasons_of(gpu.health));
   return wrong > 0 ? style.bad(line.substr(0, line.size() - 1)) + "\n" : line;
 }
 

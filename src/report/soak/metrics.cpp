@@ -13,7 +13,6 @@ namespace {
 
 using openmetrics::Family;
 using openmetrics::Labels;
-using openmetrics::Sample;
 using openmetrics::Type;
 
 Labels of_gpu(int gpu) { return {{"gpu", fmt::format("{}", gpu)}}; }

@@ -36,7 +36,6 @@ bool has(const Trace& trace, Row row) {
   return std::ranges::any_of(trace.activities, [row](const Activity& a) { return a.row == row; });
 }
 
-/// Returns the activities for which `holds` returns true.
 template <class Holds>
 Trace part_of(const Trace& trace, Holds holds) {
   Trace some{.source = trace.source, .activities = {}, .event_makespan = 0};
