@@ -77,6 +77,15 @@ class NameForCufile : NonCopyable {
   std::filesystem::path link_;
 };
 
+/// Returns a line about a call that returned an error: its number, what the number means where that helps, and what to
+/// do.
+std::string cufile_error_text(std::string_view call, int error, int cuda_error = 0) {
+  const std::string_view meaning = cufile_meaning(error);
+  return fmt::format("{} failed with error {}{}{}{}; for cuFile's own log set CUFILE_LOGFILE_PATH=/tmp/cufile.log",
+                     call, error, cuda_error == 0 ? "" : fmt::format(" (CUDA error {})", cuda_error),
+                     meaning.empty() ? "" : ": ", meaning);
+}
+
 }  // namespace
 
 std::vector<std::string> cufile_places() {
@@ -88,13 +97,6 @@ std::vector<std::string> cufile_places() {
     for (std::string& place : files_like((folder + "/" + kCufileLibrary).c_str())) places.push_back(std::move(place));
   }
   return places;
-}
-
-std::string cufile_error_text(std::string_view call, int error, int cuda_error) {
-  const std::string_view meaning = cufile_meaning(error);
-  return fmt::format("{} failed with error {}{}{}{}; for cuFile's own log set CUFILE_LOGFILE_PATH=/tmp/cufile.log",
-                     call, error, cuda_error == 0 ? "" : fmt::format(" (CUDA error {})", cuda_error),
-                     meaning.empty() ? "" : ": ", meaning);
 }
 
 struct Cufile::Error {

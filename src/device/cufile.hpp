@@ -33,10 +33,6 @@ struct CufilePaths {
 /// and of Python packages that exist.
 std::vector<std::string> cufile_places();
 
-/// Returns a line about a call that returned an error: its number, what the number means where that helps, and what to
-/// do.
-std::string cufile_error_text(std::string_view call, int error, int cuda_error = 0);
-
 /// The library with its driver, one open file and one piece of GPU memory. It is never unloaded. Functions throw
 /// UnavailableError with the reason.
 class Cufile : NonCopyable {

@@ -60,9 +60,7 @@ std::string describe_nvrtc() {
   const auto get_version = function_of<int (*)(int*, int*)>(library, "nvrtcVersion");
   int major = 0;
   int minor = 0;
-  if (get_version == nullptr || get_version(&major, &minor) != 0) {
-    return path_of(library) + ", version unknown";
-  }
+  if (get_version == nullptr || get_version(&major, &minor) != 0) return path_of(library) + ", version unknown";
   return fmt::format("{}, version {}.{}", path_of(library), major, minor);
 }
 

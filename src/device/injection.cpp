@@ -18,7 +18,6 @@ namespace xferbench {
 
 namespace {
 
-/// Whether the fault can be applied to calls of that kind.
 bool can_hit(InjectedFault::Effect effect, CallKind kind) {
   if (effect == InjectedFault::Effect::flip) return kind == CallKind::copy;
   return effect == InjectedFault::Effect::hang || effect == InjectedFault::Effect::die || may_throw(kind);

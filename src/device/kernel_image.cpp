@@ -129,6 +129,12 @@ bool is_whole_fat_binary(std::string_view image) {
   return lies_within(image, header.header_bytes, header.bytes);
 }
 
+/// Returns the required declaration of the kernel, in a text that begins with "it must be declared as".
+std::string contract_of(const KernelSource& source) {
+  return fmt::format("it must be declared as extern \"C\" __global__ void {}(const T* in, T* out, size_t n)",
+                     source.name);
+}
+
 }  // namespace
 
 void require_whole(const KernelSource& source) {
@@ -144,11 +150,6 @@ void require_whole(const KernelSource& source) {
 }
 
 bool is_fat_binary(std::string_view code) { return code.starts_with(kFatBinaryMagic); }
-
-std::string contract_of(const KernelSource& source) {
-  return fmt::format("it must be declared as extern \"C\" __global__ void {}(const T* in, T* out, size_t n)",
-                     source.name);
-}
 
 void require_contract(std::span<const std::size_t> parameter_bytes, const KernelSource& source) {
   constexpr std::array<std::size_t, 3> kBytes{sizeof(void*), sizeof(void*), sizeof(std::size_t)};

@@ -14,9 +14,6 @@ namespace xferbench {
 /// Throws DeviceError unless the source's content, already compiled, is PTX, a complete cubin or a complete fat binary.
 void require_whole(const KernelSource& source);
 
-/// Returns the required declaration of the kernel, in a text that begins with "it must be declared as".
-std::string contract_of(const KernelSource& source);
-
 /// Throws DeviceError unless the parameter sizes, in bytes, match the required signature.
 void require_contract(std::span<const std::size_t> parameter_bytes, const KernelSource& source);
 

@@ -52,7 +52,6 @@ SharedDescriptor opened(SystemCalls& calls, const std::string& path, int flags, 
 
 // --- Mapped ---------------------------------------------------------------------------------------------------------
 
-/// Owner of mapped bytes.
 class MappedBytes : NonCopyable {
  public:
   MappedBytes(void* data, std::size_t bytes) : all_(static_cast<std::byte*>(data), bytes) {}

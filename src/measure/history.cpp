@@ -56,9 +56,7 @@ SamplingPolicy share_of(const SamplingPolicy& wanted, std::size_t turns) {
 void SampleHistory::repeat_as_before(std::span<Region> regions) const {
   if (next_ >= calls_.size()) return;
   const std::vector<Series>& before = calls_[next_];
-  for (std::size_t i = 0; i < std::min(regions.size(), before.size()); ++i) {
-    regions[i].batch = before[i].elapsed.batch;
-  }
+  for (std::size_t i = 0; i < std::min(regions.size(), before.size()); ++i) regions[i].batch = before[i].elapsed.batch;
 }
 
 std::vector<Series> SampleHistory::continued(std::vector<Series> now) {

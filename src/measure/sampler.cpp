@@ -113,9 +113,6 @@ class Loop {
   // value on all processes.
   [[nodiscard]] bool stopped() const { return lockstep_ != nullptr ? lockstep_->interrupted() : interrupted() != 0; }
   [[nodiscard]] bool any(bool mine) const { return lockstep_ != nullptr ? lockstep_->any(mine) : mine; }
-  void use_largest_batch(RegionTimer& timer) const {
-    if (lockstep_ != nullptr) timer.set_batch(static_cast<unsigned>(lockstep_->largest(timer.batch())));
-  }
 
   void summarise(bool throttled) {
     for (std::size_t i = 0; i < series_.size(); ++i) {
@@ -163,7 +160,7 @@ class Loop {
       if (stopped()) break;
       for (std::size_t i = 0; i < ungated; ++i) timer.run_ungated();
       timer.choose_batch(lockstep_ != nullptr ? lockstep_->shortest_pass() : 0);
-      use_largest_batch(timer);
+      if (lockstep_ != nullptr) timer.set_batch(static_cast<unsigned>(lockstep_->largest(timer.batch())));
     }
     add_alike();
     std::vector<std::vector<double>> times(timers_.size());

@@ -12,6 +12,18 @@ namespace {
 /// Returns the number of levels of a binary tree that connects `count` nodes: log2(count), rounded up.
 double levels(int count) { return std::bit_width(static_cast<unsigned>(count) - 1); }
 
+RankNumbers numbers_on(std::span<const int> nodes, const Communicator& ranks) {
+  if (std::ssize(nodes) != ranks.size()) {
+    throw std::invalid_argument("modelled network: the nodes have a different number of ranks");
+  }
+  const auto own = nodes.begin() + ranks.rank();
+  return {.rank = ranks.rank(),
+          .size = ranks.size(),
+          .local_rank = static_cast<int>(std::count(nodes.begin(), own, *own)),
+          .local_size = static_cast<int>(std::ranges::count(nodes, *own)),
+          .node_root = static_cast<int>(std::ranges::find(nodes, *own) - nodes.begin())};
+}
+
 }  // namespace
 
 class ModelledNetwork::Modelled final : public Pending {
@@ -41,22 +53,6 @@ class ModelledNetwork::Modelled final : public Pending {
   TimesPtr times_;
   std::function<double(const Times&)> ends_;
 };
-
-namespace {
-
-RankNumbers numbers_on(std::span<const int> nodes, const Communicator& ranks) {
-  if (std::ssize(nodes) != ranks.size()) {
-    throw std::invalid_argument("modelled network: the nodes have a different number of ranks");
-  }
-  const auto own = nodes.begin() + ranks.rank();
-  return {.rank = ranks.rank(),
-          .size = ranks.size(),
-          .local_rank = static_cast<int>(std::count(nodes.begin(), own, *own)),
-          .local_size = static_cast<int>(std::ranges::count(nodes, *own)),
-          .node_root = static_cast<int>(std::ranges::find(nodes, *own) - nodes.begin())};
-}
-
-}  // namespace
 
 ModelledNetwork::ModelledNetwork(Communicator& ranks, HostRuntime& host, std::span<const int> nodes,
                                  const NetworkProfile& profile)

@@ -95,37 +95,6 @@ std::span<std::byte> bytes_of(Range& values) {
   return std::as_writable_bytes(std::span(values));
 }
 
-}  // namespace
-
-void wait_for(Pending& operation, const Timeout& timeout, const std::string& what) {
-  Waiting waiting(timeout);
-  while (!operation.done()) {
-    // Check again: the operation may have ended while this process was not scheduled.
-    if (waiting.too_long() && !operation.done()) throw RankTimeoutError(waiting.in_words(what));
-    waiting.pause();
-  }
-}
-
-void barrier(Communicator& ranks, const Timeout& timeout, const std::string& what) {
-  wait_for(*ranks.barrier(), timeout, what);
-}
-
-std::string broadcast(Communicator& ranks, std::string text, int root, const Timeout& timeout,
-                      const std::string& what) {
-  OperationMemory<std::array<std::uint64_t, 1>> size(ranks, {text.size()});
-  size.wait(ranks.broadcast(bytes_of(*size), root), timeout, what);
-  text.resize((*size)[0]);
-  OperationMemory<std::string> all(ranks, std::move(text));
-  for (std::span<std::byte> left = bytes_of(*all); !left.empty();) {
-    const std::size_t part = std::min(left.size(), kMostAtOnce);
-    all.wait(ranks.broadcast(left.first(part), root), timeout, what);
-    left = left.subspan(part);
-  }
-  return std::move(*all);
-}
-
-namespace {
-
 /// How gather() divides texts among several MPI operations (parts): the number of parts, and the largest number of
 /// bytes that each rank sends in one part.
 struct TextParts {
@@ -189,6 +158,33 @@ void take_apart(std::string_view part, const std::vector<std::size_t>& sizes, st
 }
 
 }  // namespace
+
+void wait_for(Pending& operation, const Timeout& timeout, const std::string& what) {
+  Waiting waiting(timeout);
+  while (!operation.done()) {
+    // Check again: the operation may have ended while this process was not scheduled.
+    if (waiting.too_long() && !operation.done()) throw RankTimeoutError(waiting.in_words(what));
+    waiting.pause();
+  }
+}
+
+void barrier(Communicator& ranks, const Timeout& timeout, const std::string& what) {
+  wait_for(*ranks.barrier(), timeout, what);
+}
+
+std::string broadcast(Communicator& ranks, std::string text, int root, const Timeout& timeout,
+                      const std::string& what) {
+  OperationMemory<std::array<std::uint64_t, 1>> size(ranks, {text.size()});
+  size.wait(ranks.broadcast(bytes_of(*size), root), timeout, what);
+  text.resize((*size)[0]);
+  OperationMemory<std::string> all(ranks, std::move(text));
+  for (std::span<std::byte> left = bytes_of(*all); !left.empty();) {
+    const std::size_t part = std::min(left.size(), kMostAtOnce);
+    all.wait(ranks.broadcast(left.first(part), root), timeout, what);
+    left = left.subspan(part);
+  }
+  return std::move(*all);
+}
 
 std::vector<std::string> gather(Communicator& ranks, const std::string& mine, const Timeout& timeout,
                                 const std::string& what, std::size_t at_once) {

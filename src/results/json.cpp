@@ -698,6 +698,18 @@ Report empty_report() {
   return report;
 }
 
+/// Reads the first `bytes` bytes of the journal. Stops at the first error in the text and describes it in `damage`.
+Report read_journal(const AdjacentJournal& journal, std::uint64_t bytes, std::string& damage) {
+  Report report = empty_report();
+  try {
+    read_beginning(journal.file(), journal.path(), bytes, kEndOfUnfinished, {&kJournal, &report});
+  } catch (const InputError& error) {
+    damage = error.what();
+    if (!report.results.empty()) report.results.pop_back();  // the last result was read only in part
+  }
+  return report;
+}
+
 }  // namespace
 
 void write_json(const Report& report, const Sink& sink) { write(kReport, &report, sink); }
@@ -767,22 +779,6 @@ constexpr Codec json::kInterval{
     .least = 2,
     .most = 2,
     .values = &kNumber};
-
-namespace {
-
-/// Reads the first `bytes` bytes of the journal. Stops at the first error in the text and describes it in `damage`.
-Report read_journal(const AdjacentJournal& journal, std::uint64_t bytes, std::string& damage) {
-  Report report = empty_report();
-  try {
-    read_beginning(journal.file(), journal.path(), bytes, kEndOfUnfinished, {&kJournal, &report});
-  } catch (const InputError& error) {
-    damage = error.what();
-    if (!report.results.empty()) report.results.pop_back();  // the last result was read only in part
-  }
-  return report;
-}
-
-}  // namespace
 
 StoredReport read_stored(const std::string& path) {
   if (path == "-") return {.report = record_from_file(path, kReport, empty_report())};

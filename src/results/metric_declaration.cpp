@@ -1,7 +1,5 @@
 #include "results/metric_declaration.hpp"
 
-#include <algorithm>
-
 #include "core/lists.hpp"
 #include "results/scenario_descriptor.hpp"
 

@@ -49,6 +49,20 @@ std::string word_of(const Labels& labels, std::string_view name) {
   return found == nullptr ? "" : found->second;
 }
 
+/// Returns the entry with that name and GPU; without a GPU, the entry of the whole case.
+template <class T>
+const T* one_of(const std::vector<T>& all, std::string_view name, std::optional<int> gpu) {
+  return found_in(all, std::pair(name, gpu),
+                  [](const T& one) { return std::pair(std::string_view(one.name), one.gpu); });
+}
+
+template <class T>
+const T& needed(const T* found, const Result& result, std::string_view what, std::string_view name) {
+  if (found != nullptr) return *found;
+  throw InputError(fmt::format("{} has no {} '{}', which every result of {} must have", result.config.key(), what, name,
+                               result.config.scenario()));
+}
+
 }  // namespace
 
 std::optional<std::pair<int, int>> Result::ranks_of_transfer() const {
@@ -78,17 +92,6 @@ std::span<const MetricDeclaration> declared_for(const MetricsDeclared& all, std:
   return found == all.end() ? std::span<const MetricDeclaration>() : found->second;
 }
 
-namespace {
-
-/// Returns the entry with that name and GPU; without a GPU, the entry of the whole case.
-template <class T>
-const T* one_of(const std::vector<T>& all, std::string_view name, std::optional<int> gpu) {
-  const auto found = std::ranges::find_if(all, [&](const T& one) { return one.name == name && one.gpu == gpu; });
-  return found == all.end() ? nullptr : &*found;
-}
-
-}  // namespace
-
 const Measurement* Result::measurement(std::string_view name, std::optional<int> gpu) const {
   return one_of(measurements, name, gpu);
 }
@@ -100,17 +103,6 @@ std::string Result::label(std::string_view name) const { return word_of(labels, 
 std::string Finding::label(std::string_view name) const { return word_of(labels, name); }
 
 const Metric* Result::metric(std::string_view name, std::optional<int> gpu) const { return one_of(metrics, name, gpu); }
-
-namespace {
-
-template <class T>
-const T& needed(const T* found, const Result& result, std::string_view what, std::string_view name) {
-  if (found != nullptr) return *found;
-  throw InputError(fmt::format("{} has no {} '{}', which every result of {} must have", result.config.key(), what, name,
-                               result.config.scenario()));
-}
-
-}  // namespace
 
 const Measurement& Result::needed_measurement(std::string_view name) const {
   return needed(measurement(name), *this, "measurement", name);

@@ -353,12 +353,10 @@ std::string where_of(const SizeRange& s, const Course& course) {
     where = course.sizes.size() == 1 ? "" : " at every size";
   } else if (s.first == s.last) {
     where = " at " + exact_size(s.first);
-  } else if (s.last == largest) {
-    where = fmt::format(" from {} on", exact_size(s.first));
   } else if (s.first == smallest) {
     where = fmt::format(" up to {}", exact_size(s.last));
   } else {
-    where = fmt::format(" from {} to {}", exact_size(s.first), exact_size(s.last));
+    where = fmt::format(" from {} {}", exact_size(s.first), s.last == largest ? "on" : "to " + exact_size(s.last));
   }
   if (s.decided == s.sizes) return where;
   return fmt::format(" at {} of {} sizes", s.decided, s.sizes) + (where == " at every size" ? "" : where);

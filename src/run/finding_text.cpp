@@ -13,8 +13,11 @@ namespace xferbench {
 
 namespace {
 
-bool has_comma(std::span<const std::string> names) {
-  return std::ranges::any_of(names, [](const std::string& name) { return name.find(',') != std::string::npos; });
+/// Returns the names of the fastest results (model::Leaders), without duplicates.
+std::vector<std::string> ahead_in(const model::Leaders& front, std::span<const std::string> names) {
+  std::vector<std::string> ahead;
+  for (const std::size_t place : front.places) add_new(ahead, names[place]);
+  return ahead;
 }
 
 }  // namespace
@@ -25,7 +28,8 @@ std::string listed(std::span<const std::string> names, std::size_t most, std::st
   const auto first = names.first(cut ? most - 1 : names.size() - 1);
   const std::string last = cut ? fmt::format("{} more", names.size() - most + 1) : names.back();
   // Use semicolons if a name contains a comma itself.
-  const bool apart = has_comma(names);
+  const auto has_comma = [](const std::string& name) { return name.find(',') != std::string::npos; };
+  const bool apart = std::ranges::any_of(names, has_comma);
   return fmt::format("{}{} {} {}", fmt::join(first, apart ? "; " : ", "), apart ? ";" : "", word, last);
 }
 
@@ -44,17 +48,6 @@ std::string ratio_text(const model::Estimate& time, const model::Estimate& other
   }
   return time.interval && other.interval ? "no difference found" : fmt::format("not decided: {}", kTooFewSamples);
 }
-
-namespace {
-
-/// Returns the names of the fastest results (model::Leaders), without duplicates.
-std::vector<std::string> ahead_in(const model::Leaders& front, std::span<const std::string> names) {
-  std::vector<std::string> ahead;
-  for (const std::size_t place : front.places) add_new(ahead, names[place]);
-  return ahead;
-}
-
-}  // namespace
 
 std::string leaders_text(const model::Leaders& front, std::span<const std::string> names) {
   constexpr std::size_t kMost = 3;

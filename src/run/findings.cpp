@@ -198,20 +198,6 @@ void add_fits(const Path& path, bool briefly, std::vector<Finding>& findings) {
   add_part(">= 1 MiB", fits.longest, fits.large);
 }
 
-}  // namespace
-
-std::string name_of(const Case& c, std::span<const std::string> axes) {
-  std::vector<std::string> parts;
-  for (const std::string& axis : axes) {
-    const Case::Param* param = c.find(axis);
-    if (param == nullptr) continue;
-    parts.push_back((param->kind == AxisKind::choice ? "" : axis + " ") + axis_text(*param));
-  }
-  return parts.empty() ? c.key() : fmt::format("{}", fmt::join(parts, ", "));
-}
-
-namespace {
-
 /// Whether any two of the cases have different values of this axis. Cases without the axis are ignored.
 bool differs_in_metric(std::span<const Case* const> cases, const std::string& axis) {
   const auto params = found_for(cases, [&](const Case* c) { return c->find(axis); });
@@ -224,6 +210,16 @@ bool are_unique(std::vector<std::string> names) {
 }
 
 }  // namespace
+
+std::string name_of(const Case& c, std::span<const std::string> axes) {
+  std::vector<std::string> parts;
+  for (const std::string& axis : axes) {
+    const Case::Param* param = c.find(axis);
+    if (param == nullptr) continue;
+    parts.push_back((param->kind == AxisKind::choice ? "" : axis + " ") + axis_text(*param));
+  }
+  return parts.empty() ? c.key() : fmt::format("{}", fmt::join(parts, ", "));
+}
 
 ComparedResults compared_results(std::span<const Result* const> results, std::span<const std::string> axes,
                                  const std::function<std::string(const Case&, std::span<const std::string>)>& namer) {

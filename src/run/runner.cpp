@@ -101,56 +101,6 @@ std::optional<std::string> unsteady(const Result& result, const SamplingPolicy& 
   return text;
 }
 
-}  // namespace
-
-void warn(Result& result, const SamplingPolicy& policy) {
-  if (auto text = unsteady(result, policy)) result.warnings.push_back(*std::move(text));
-  std::map<std::string, std::vector<std::string>> flagged;
-  for (const Measurement& m : result.measurements) {
-    if (m.auxiliary) continue;
-    for (const std::string& flag : m.flags) flagged[flag].push_back(m.name);
-  }
-  for (const auto& [flag, names] : flagged) {
-    const std::string_view advice = advice_on(flag);
-    if (advice.empty()) continue;
-    result.warnings.push_back(fmt::format("{} ({}): {}", flag, fmt::join(names, ", "), advice));
-  }
-}
-
-std::optional<SkipReason> skip_reason(const PlannedCase& planned, Machine& machine, bool verify) {
-  const Scenario& scenario = *planned.scenario;
-  // Ask the scenario first: a case that no device can run may request any amount of memory.
-  if (auto reason = scenario.skip_reason(planned.config, nullptr)) return reason;
-  const Capabilities& can = machine.device().capabilities();
-  const std::vector<std::size_t> places = scenario.takes_part(planned.config, can.environment);
-  const MemoryNeeds needs = scenario.needs(planned.config);
-  for (const std::size_t place : places) {
-    if (auto reason = memory_skip_reason(needs, machine.device(place))) return reason;
-  }
-  if (auto reason = host_memory_skip_reason(needs, places.size(), can.environment.simulated(), verify)) return reason;
-  for (const std::size_t place : places) {
-    if (auto reason = scenario.skip_reason(planned.config, &machine.device(place).capabilities())) return reason;
-  }
-  return places.empty() ? scenario.skip_reason(planned.config, &can) : std::nullopt;
-}
-
-std::vector<PlannedCase> expanded(std::span<const PlannedCase> cases, const GpusOfRun& gpus) {
-  std::vector<PlannedCase> all;
-  std::set<std::string> keys;
-  for (const PlannedCase& planned : cases) {
-    for (Case& c : planned.scenario->expand(planned.config, gpus)) {
-      if (keys.insert(c.key()).second) all.push_back({planned.scenario, std::move(c), planned.policy});
-    }
-  }
-  return all;
-}
-
-void mark_unfinished(Result& result) {
-  for (Measurement& m : result.measurements) m.stop = Stop::interrupted;
-}
-
-namespace {
-
 void end(Result& result, Status status, std::string reason) {
   result.status = status;
   result.reason = std::move(reason);
@@ -221,6 +171,52 @@ void keep_as_it_is(Result& result, const std::string& reason) {
 }
 
 }  // namespace
+
+void warn(Result& result, const SamplingPolicy& policy) {
+  if (auto text = unsteady(result, policy)) result.warnings.push_back(*std::move(text));
+  std::map<std::string, std::vector<std::string>> flagged;
+  for (const Measurement& m : result.measurements) {
+    if (m.auxiliary) continue;
+    for (const std::string& flag : m.flags) flagged[flag].push_back(m.name);
+  }
+  for (const auto& [flag, names] : flagged) {
+    const std::string_view advice = advice_on(flag);
+    if (advice.empty()) continue;
+    result.warnings.push_back(fmt::format("{} ({}): {}", flag, fmt::join(names, ", "), advice));
+  }
+}
+
+std::optional<SkipReason> skip_reason(const PlannedCase& planned, Machine& machine, bool verify) {
+  const Scenario& scenario = *planned.scenario;
+  // Ask the scenario first: a case that no device can run may request any amount of memory.
+  if (auto reason = scenario.skip_reason(planned.config, nullptr)) return reason;
+  const Capabilities& can = machine.device().capabilities();
+  const std::vector<std::size_t> places = scenario.takes_part(planned.config, can.environment);
+  const MemoryNeeds needs = scenario.needs(planned.config);
+  for (const std::size_t place : places) {
+    if (auto reason = memory_skip_reason(needs, machine.device(place))) return reason;
+  }
+  if (auto reason = host_memory_skip_reason(needs, places.size(), can.environment.simulated(), verify)) return reason;
+  for (const std::size_t place : places) {
+    if (auto reason = scenario.skip_reason(planned.config, &machine.device(place).capabilities())) return reason;
+  }
+  return places.empty() ? scenario.skip_reason(planned.config, &can) : std::nullopt;
+}
+
+std::vector<PlannedCase> expanded(std::span<const PlannedCase> cases, const GpusOfRun& gpus) {
+  std::vector<PlannedCase> all;
+  std::set<std::string> keys;
+  for (const PlannedCase& planned : cases) {
+    for (Case& c : planned.scenario->expand(planned.config, gpus)) {
+      if (keys.insert(c.key()).second) all.push_back({planned.scenario, std::move(c), planned.policy});
+    }
+  }
+  return all;
+}
+
+void mark_unfinished(Result& result) {
+  for (Measurement& m : result.measurements) m.stop = Stop::interrupted;
+}
 
 InterleavedRuns::InterleavedRuns(std::span<const PlannedCase> cases, const RunContext& bench,
                                  const RunObserver& observer, std::size_t turns)

@@ -206,9 +206,7 @@ Operation Operations::fill(const DeviceView& range, std::byte value) const {
   o.engine = internal_;
   o.overhead = profile_.copy_overhead;
   o.payload = static_cast<double>(range.bytes) / profile_.fill_rate;
-  if (data_.on) {
-    o.on_finish = [&memory = data_.memory, range, value] { memory.fill(range.data, range.bytes, value); };
-  }
+  if (data_.on) o.on_finish = [&memory = data_.memory, range, value] { memory.fill(range.data, range.bytes, value); };
   return o;
 }
 

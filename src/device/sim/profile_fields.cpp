@@ -1,7 +1,8 @@
 #include "device/sim/profile_fields.hpp"
 
-#include <algorithm>
 #include <type_traits>
+
+#include "core/lists.hpp"
 
 namespace xferbench::sim {
 
@@ -160,9 +161,6 @@ constexpr std::array kFields{
 
 std::span<const ProfileField> profile_fields() { return kFields; }
 
-const ProfileField* find_profile_field(std::string_view name) {
-  const auto found = std::ranges::find(kFields, name, &ProfileField::name);
-  return found == kFields.end() ? nullptr : &*found;
-}
+const ProfileField* find_profile_field(std::string_view name) { return found_in(kFields, name, &ProfileField::name); }
 
 }  // namespace xferbench::sim

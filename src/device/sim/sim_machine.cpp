@@ -284,14 +284,10 @@ namespace {
 
 /// Returns a hint for error messages: the profiles with enough GPUs, for example ", or another profile: h200-x8".
 std::string profiles_with(const GpuSelection& selection) {
-  std::size_t wanted = selection.first.value_or(0);
-  if (!selection.first) {
-    for (const int number : selection.numbers) wanted = std::max(wanted, static_cast<std::size_t>(number) + 1);
-  }
-  std::vector<std::string_view> names;
-  for (const sim::Profile& p : sim::profiles()) {
-    if (p.gpus >= wanted) names.push_back(p.name);
-  }
+  const auto for_number = [](int number) { return static_cast<std::size_t>(number) + 1; };
+  const std::size_t wanted = selection.first ? *selection.first : most_of(selection.numbers, for_number);
+  const auto fit = those_of(sim::profiles(), [&](const sim::Profile& p) { return p.gpus >= wanted; });
+  const auto names = list_of(fit, &sim::Profile::name);
   return names.empty() ? "" : fmt::format(", or another profile: {}", fmt::join(names, ", "));
 }
 
@@ -299,10 +295,6 @@ std::string profiles_with(const GpuSelection& selection) {
 std::string found_from_anywhere(const std::string& profile) {
   return is_profile_file(profile) ? std::filesystem::absolute(profile).string() : profile;
 }
-
-}  // namespace
-
-namespace {
 
 std::unique_ptr<Machine> open_profile(sim::ProfileFile known, const std::string& profile, const GpuSelection& selection,
                                       int rank) {
