@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <functional>
-#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -272,8 +271,7 @@ class Alloc final : public ScenarioOf<alloc_case> {
 
  private:
   static std::vector<Axis> make_axes() {
-    std::vector<std::string> names;
-    std::ranges::transform(kKinds, std::back_inserter(names), [](const Kind& kind) { return std::string(kind.name); });
+    const auto names = list_of(kKinds, [](const Kind& kind) { return std::string(kind.name); });
     return {
         choice_axis("memory", names,
                     {.defaults = "malloc,malloc-huge,pinned,register,register-huge,device,device-pool,managed",

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
-#include <set>
+
+#include "core/lists.hpp"
 
 namespace xferbench {
 
@@ -38,19 +38,13 @@ std::size_t round_count(const ExchangeCase& c, int ranks) {
 std::vector<model::Matching> in_groups(const model::Matching& transfers, RankConcurrency pace,
                                        std::span<const int> nodes) {
   if (pace == RankConcurrency::all) return {transfers};
-  std::vector<model::Matching> groups;
   if (pace == RankConcurrency::one) {
-    for (const model::Pair& transfer : transfers) groups.push_back({transfer});
-    return groups;
+    return list_of(transfers, [](const model::Pair& transfer) { return model::Matching{transfer}; });
   }
   const auto node_of = [&](const model::Pair& transfer) { return nodes[static_cast<std::size_t>(transfer.first)]; };
-  std::set<int> senders;
-  for (const model::Pair& transfer : transfers) senders.insert(node_of(transfer));
-  for (const int node : senders) {
-    model::Matching& group = groups.emplace_back();
-    std::ranges::copy_if(transfers, std::back_inserter(group), [&](const auto& t) { return node_of(t) == node; });
-  }
-  return groups;
+  return list_of(set_of(transfers, node_of), [&](int node) {
+    return those_of(transfers, [&](const model::Pair& transfer) { return node_of(transfer) == node; });
+  });
 }
 
 ExchangePart part_of(const model::Matching& transfers, bool both_ways, int rank) {

@@ -12,6 +12,7 @@
 
 #include "core/descriptor.hpp"
 #include "core/error.hpp"
+#include "core/lists.hpp"
 #include "core/standard_error.hpp"
 #include "results/journal.hpp"
 #include "results/json_codec.hpp"
@@ -607,9 +608,7 @@ constexpr Codec kFleet =
 
 /// Checks that no two results have the same identity; otherwise the file would contradict itself.
 void check_identities(Reader& in, const std::vector<Result>& results) {
-  std::vector<std::string> identities;
-  identities.reserve(results.size());
-  std::ranges::transform(results, std::back_inserter(identities), &Result::identity);
+  const auto identities = list_of(results, &Result::identity);
   std::vector<std::size_t> order(results.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::sort(

@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <map>
 #include <numeric>
 #include <utility>
 
+#include "core/lists.hpp"
 #include "core/units.hpp"
 #include "explain/explain.hpp"
 #include "explain/timeline.hpp"
@@ -129,8 +129,7 @@ struct Share {
 };
 
 std::vector<Share> shares_of(const explain::Shares& shares) {
-  std::vector<double> seconds(kShareKinds.size());
-  std::ranges::transform(kShareKinds, seconds.begin(), [&](const ShareKind& kind) { return shares.*kind.seconds; });
+  auto seconds = list_of(kShareKinds, [&](const ShareKind& kind) { return shares.*kind.seconds; });
   const double profiling = std::exchange(seconds.back(), 0);
   const double whole = std::accumulate(seconds.begin(), seconds.end(), 0.);
   std::vector<int> tenths = tenths_of_percent(seconds);
@@ -291,9 +290,7 @@ std::string limits_text(const Explanation& explanation) {
 
 std::string runs_text(const Explanation& explanation) {
   const auto listed = [](const std::vector<double>& runs) {
-    std::vector<std::string> texts;
-    for (const double run : runs) texts.push_back(time_text(run));
-    return fmt::format("{}", fmt::join(texts, ", "));
+    return fmt::format("{}", fmt::join(list_of(runs, time_text), ", "));
   };
   if (explanation.baseline_runs.empty()) return {};
   std::string text = "whole program, baseline: " + listed(explanation.baseline_runs);
@@ -519,10 +516,8 @@ std::string plan_text(const ProcessExplanation& process) {
 }
 
 std::string chosen_fixes_text(const ProcessExplanation& process) {
-  std::vector<std::string> found;
-  std::ranges::copy_if(process.fixed, std::back_inserter(found), [&process](const std::string& kind) {
-    return std::ranges::find(process.fixes_missing, kind) == process.fixes_missing.end();
-  });
+  const auto found =
+      those_of(process.fixed, [&](const std::string& kind) { return !has_item(process.fixes_missing, kind); });
   std::string text;
   if (process.seconds_fixed) {
     const double reference = process.window_summary.reference();

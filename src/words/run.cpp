@@ -31,10 +31,8 @@ void add_measurements(const Result& result, const ScenarioDescriptor& scenario, 
   std::size_t more = 0;
   for (const Measurement& m : result.measurements) {
     if (m.samples.empty()) continue;
-    const auto declared = std::ranges::find_if(scenario.metrics, [&](const MetricDeclaration& d) {
-      return d.kind == MetricDeclaration::Kind::measurement && d.name == m.name;
-    });
-    const bool is_column = declared != scenario.metrics.end() && !declared->heading.empty();
+    const MetricDeclaration* declared = find(scenario.metrics, MetricDeclaration::Kind::measurement, m.name);
+    const bool is_column = declared != nullptr && !declared->heading.empty();
     if (details || is_column) {
       shown.push_back(&m);
     } else {
