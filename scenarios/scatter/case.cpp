@@ -89,6 +89,7 @@ std::vector<Axis> axes_of_ways() {
   const auto yes = [](const char* name, const char* help) {
     return choice_axis(name, {"yes"}, {.implicit_value = "yes", .help = help});
   };
+  const std::vector<std::string> by_batch{"batch", "batch-3d"};
   const std::vector<std::string> by_kernel{"kernel", "bulk", "staged", "packed"};
   return {
       choice_axis("way", words(kScatterWays),
@@ -121,12 +122,11 @@ std::vector<Axis> axes_of_ways() {
                       {.defaults = "copied",
                        .help = "where the kernel finds the list of pieces: copied to the GPU in each pass, mapped "
                                "host memory, or resident on the GPU"})),
-      only_with("way", {"batch", "batch-3d"},
+      only_with("way", by_batch,
                 choice_axis("source-order", words(kSourceOrders),
                             {.defaults = "stream", .help = "when the driver may read the sources"})),
-      only_with("way", {"batch", "batch-3d"},
-                yes("prefer-overlap", "ask the driver to overlap the batch with kernels")),
-      only_with("way", {"batch", "batch-3d"},
+      only_with("way", by_batch, yes("prefer-overlap", "ask the driver to overlap the batch with kernels")),
+      only_with("way", by_batch,
                 {.name = "behind-kernel",
                  .kind = AxisKind::time,
                  .help = "launch a kernel first that runs so long, as the driver copies small pieces itself if the "

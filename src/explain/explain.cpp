@@ -81,10 +81,12 @@ double noise_of(const std::vector<double>& runs) {
   return (most - least) / 2 / typical_of(runs);
 }
 
+/// A note says that runs differ by more. Larger gains are told even if an odd run makes the difference larger.
+constexpr double kMuchNoise = 0.1;
+
 /// Returns a sentence if the baseline runs differ by so much that the gains are not known well; else empty.
 std::string noise_note(const std::vector<double>& baseline) {
-  constexpr double kMost = 0.1;
-  if (noise_of(baseline) < kMost) return {};
+  if (noise_of(baseline) < kMuchNoise) return {};
   const auto [least, most] = std::ranges::minmax(baseline);
   return fmt::format("The baseline runs took {} to {}: times after fixes are that uncertain, too{}",
                      format_seconds(least), format_seconds(most), baseline.size() < 5 ? " (--runs 5)" : "");
@@ -183,8 +185,7 @@ ProcessExplanation explain(const Recording& r, const Costs& costs, const std::ve
   if (!can_be_replayed(analysis, program)) return analysis;
   const Program unprofiled = unprofiled_program(analysis, program);
   if (!analysis.gains_unavailable.empty()) return analysis;
-  constexpr double kMostNoise = 0.1;  // larger gains are told even if an odd run makes the difference larger
-  analysis.least_share = std::max(options.least_share, std::min(noise_of(baseline), kMostNoise));
+  analysis.least_share = std::max(options.least_share, std::min(noise_of(baseline), kMuchNoise));
   const Replay replayed = replay(unprofiled);
   if (analysis.window_summary.baseline)
     analysis.shares = shares_unprofiled(unprofiled, replayed, program.seconds, *analysis.window_summary.baseline);

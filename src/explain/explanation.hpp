@@ -113,10 +113,11 @@ struct Finding {
 
 /// The analyzed part of the program: all of it, or an NVTX range.
 struct WindowSummary {
-  std::string range{};               ///< NVTX range; empty: the whole program
-  std::size_t times = 1;             ///< number of occurrences of the range; they are analyzed together
-  double seconds = 0;                ///< duration with the profiler
-  std::optional<double> baseline{};  ///< duration without the profiler: the median of the baseline runs
+  std::string range{};    ///< NVTX range; empty: the whole program
+  std::size_t times = 1;  ///< number of occurrences of the range; they are analyzed together
+  double seconds = 0;     ///< duration with the profiler
+  std::optional<double>
+      baseline{};  ///< duration without the profiler: of the run in the middle, or the faster of two there
   std::optional<double> replayed{};  ///< duration of the replay of the unchanged program
   /// Returns the duration to which gains are relative: `baseline` if it is known, else `seconds`.
   [[nodiscard]] double reference() const { return baseline.value_or(seconds); }
@@ -201,7 +202,7 @@ struct ProcessExplanation {
   std::optional<double> seconds_fixed{};
   std::optional<double> seconds_fixed_least{};  ///< like Finding::seconds_after_least
   std::vector<std::string> fixed{};             ///< kinds of findings that the user asked to fix (Options::fixed)
-  bool fixed_at_most = false;  ///< the gain of the fixes is an upper bound, so `seconds_fixed` is a lower bound
+  bool fixed_at_most = false;  ///< the gain of the fixes is an upper bound, also that of `seconds_fixed_least`
   std::vector<std::string> fixes_missing{};  ///< the kinds in `fixed` without a finding
   std::vector<CopyPoint> cloud{};
   Timeline timeline{};

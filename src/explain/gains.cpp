@@ -222,7 +222,7 @@ Ends ends_of(Program fixed, double seconds, double scale, double reference) {
   return ends;
 }
 
-/// Whether the time with such a finding fixed has two ends.
+/// Whether the time with such a finding fixed may have two ends. Of others, none are looked for: it takes replays.
 bool has_ends(FindingKind kind) {
   return kind == FindingKind::small_copies || kind == FindingKind::fresh_memory || kind == FindingKind::mapped_copy;
 }

@@ -320,9 +320,8 @@ Fix moved_together(CopyKind kind, PieceWay way, const std::vector<Run>& runs, co
   switch (way) {
     case PieceWay::batch:
       fix.text =
-          "Move the pieces by one cudaMemcpyBatchAsync (CUDA 12.8 or newer). If hundreds go to the GPU and the stream "
-          "is "
-          "idle, launch a kernel of 0.1 ms first: in an idle stream the driver copies small pieces itself, slowly";
+          "Move the pieces by one cudaMemcpyBatchAsync (CUDA 12.8 or newer). If hundreds go to the GPU in an idle "
+          "stream, launch a kernel of 0.1 ms first: else the driver copies small pieces itself, slowly";
       fix.assumption = "The pieces may stay where they are, and no copy depends on the result of an earlier one";
       fix.name = "one cudaMemcpyBatchAsync";
       break;

@@ -81,7 +81,9 @@ constexpr std::array kWindowFields{
     field<&WindowSummary::times>("times", "Number of times the range occurred. All are added up."),
     field<&WindowSummary::seconds>("seconds", "Wall time of the profiled run."),
     field<&WindowSummary::baseline>("bare", omit_empty,
-                                    "Median wall time of the baseline runs. Gains are relative to it, if it is known."),
+                                    "Median wall time of the baseline runs, of an even number the faster one in the "
+                                    "middle. Gains are relative to it, "
+                                    "if it is known."),
     profiling_field(),
     field<&WindowSummary::replayed>("replayed", omit_empty,
                                     "Time that the replay predicts for the unchanged recording."),
