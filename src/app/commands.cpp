@@ -122,6 +122,7 @@ cli::RunCommand command_to_resume(const StoredRun& stored, const cli::RunCommand
   whole.measuring.files.markdown = now.measuring.files.markdown;
   whole.measuring.files.html = now.measuring.files.html;
   whole.measuring.files.openmetrics = now.measuring.files.openmetrics;
+  whole.measuring.files.formats = now.measuring.files.formats;
   whole.measuring.show = now.measuring.show;
   whole.resume = now.resume;
   return whole;

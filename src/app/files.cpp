@@ -9,9 +9,11 @@
 #include <iterator>
 #include <system_error>
 
+#include "app/session.hpp"
 #include "core/error.hpp"
 #include "core/printable.hpp"
 #include "core/standard_error.hpp"
+#include "report/formats/formats.hpp"
 #include "results/json.hpp"
 #include "results/soak_file.hpp"
 
@@ -95,7 +97,21 @@ void warn(const std::vector<std::string>& warnings) {
   for (const std::string& warning : warnings) tell("warning: " + warning);
 }
 
-JudgementFiles::JudgementFiles(const cli::OutputFiles& files, std::span<const std::string> inputs) {
+std::vector<std::string> left_out_of(const std::map<ReportFormat, std::string>& formats, const Report& report) {
+  std::vector<std::string> warnings;
+  for (const auto& [format, path] : formats) {
+    const std::size_t left_out = to_format(format, report, descriptors()).left_out;
+    if (left_out == 0) continue;
+    warnings.push_back(
+        fmt::format("--{}: {} of {} cases have no number in it: they failed, were skipped or not verified, or the "
+                    "format has no place for them",
+                    cli::flag_of_format(format), left_out, report.results.size()));
+  }
+  return warnings;
+}
+
+JudgementFiles::JudgementFiles(const cli::OutputFiles& files, std::span<const std::string> inputs)
+    : formats_(files.formats) {
   refuse_to_overwrite(inputs, files.named());
   std::vector<cli::NamedFile> targets;
   for (const auto& [flag, path] : files.named()) {
@@ -128,6 +144,10 @@ void JudgementFiles::write(const Texts& texts) {
   finish("openmetrics", at_once(texts.openmetrics));
   finish("timeline", texts.timeline);
   finish("csv", texts.csv);
+  for (const auto& [format, path] : formats_) {
+    finish(cli::flag_of_format(format),
+           [&, format = format](const Sink& sink) { sink(to_format(format, *texts.report, descriptors()).text); });
+  }
   if (shows_table()) write_standard_output(to_terminal((texts.shown ? texts.shown : texts.document)(), texts.style));
   if (lost) std::rethrow_exception(lost);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 #include "paper/style.hpp"
 #include "paper/writers.hpp"
 #include "results/output_file.hpp"
+#include "results/report_format.hpp"
 #include "results/result.hpp"
 #include "words/soak.hpp"
 
@@ -39,6 +41,9 @@ std::vector<RateSample> rates_in(const std::string& file);
 
 void warn(const std::vector<std::string>& warnings);
 
+/// Returns a warning for each file of --format that lacks cases of the report.
+std::vector<std::string> left_out_of(const std::map<ReportFormat, std::string>& formats, const Report& report);
+
 /// Writes the outputs of a command that judges results or recordings. The table goes to standard output unless one of
 /// the files is standard output.
 class JudgementFiles {
@@ -55,6 +60,7 @@ class JudgementFiles {
     Text openmetrics{};
     TextWriter timeline{};
     TextWriter csv{};
+    const Report* report = nullptr;  ///< results for the files of --format; needed if there are any
   };
 
   /// Opens the output files. Throws OutputError or UsageError early, before any input is read.
@@ -66,9 +72,10 @@ class JudgementFiles {
 
  private:
   struct Output {
-    std::string_view flag;
+    std::string flag;
     ResultsFile file;
   };
+  std::map<ReportFormat, std::string> formats_;
   std::vector<Output> outputs_;  ///< one entry for each requested output
 };
 

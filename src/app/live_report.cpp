@@ -13,6 +13,7 @@
 #include "app/session.hpp"
 #include "core/interrupt.hpp"
 #include "paper/writers.hpp"
+#include "report/formats/formats.hpp"
 #include "report/run/run_report.hpp"
 #include "report/trace/timeline.hpp"
 #include "results/json.hpp"
@@ -22,8 +23,10 @@ namespace xferbench::app {
 namespace {
 
 /// Returns whether the file of this flag is updated after each case. A timeline is not, because it is long. OpenMetrics
-/// is not, because monitoring would lose the numbers of the previous run while this run goes on.
-bool follows(std::string_view flag) { return flag != "timeline" && flag != "openmetrics"; }
+/// and the files of --format are not, because other programs would lose the previous run's numbers during this run.
+bool follows(std::string_view flag) {
+  return flag != "timeline" && flag != "openmetrics" && !flag.starts_with("format ");
+}
 
 /// Returns whether every case was either measured completely, in all passes over the cases, or skipped for a permanent
 /// reason, and at least one case was measured.
@@ -243,11 +246,11 @@ LiveReport::LiveReport(Report report, const cli::OutputFiles& files, const ToDoc
                        std::optional<ResumedRun> continued, WriteMode write_mode)
     : record_(std::move(report)) {
   std::vector<cli::NamedFile> opened;
-  const auto add = [&](const char* flag, ResultsFile file, Writer writer) {
+  const auto add = [&](const std::string& flag, ResultsFile file, Writer writer) {
     files_.push_back({std::move(file), std::move(writer), follows(flag)});
     opened.push_back({flag, files_.back().file.target()});
   };
-  const auto open = [&](const char* flag, const std::optional<std::string>& path, Writer writer) {
+  const auto open = [&](const std::string& flag, const std::optional<std::string>& path, Writer writer) {
     if (path) add(flag, ResultsFile(*path, Previous::kept), std::move(writer));
   };
   const auto at_once = [](auto to_text) -> Writer {
@@ -266,6 +269,10 @@ LiveReport::LiveReport(Report report, const cli::OutputFiles& files, const ToDoc
   open("html", files.html, at_once([document](const Report& r) { return to_html(document(r)); }));
   open("timeline", files.timeline, at_once(to_chrome_trace));
   open("openmetrics", files.openmetrics, at_once([](const Report& r) { return to_openmetrics(r, descriptors()); }));
+  for (const auto& [format, path] : files.formats) {
+    open(cli::flag_of_format(format), path,
+         at_once([format = format](const Report& r) { return to_format(format, r, descriptors()).text; }));
+  }
   cli::refuse_shared_files(opened);  // checks again with resolved paths, because "-" and /dev/stdout are the same file
   for (LiveFile& file : files_) {
     if (file.follows && !file.file.exists()) record_.write(file, &ResultsFile::update);

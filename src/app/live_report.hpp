@@ -112,9 +112,9 @@ enum class WriteMode {
   rewrite_all,   ///< new results change earlier ones, so the whole file is written again
 };
 
-/// Owns the report of a run in progress and its output files. All files except the timeline and OpenMetrics are updated
-/// during the run; those two are written at the end. A file that cannot be written never ends the run, because the
-/// table still shows the results. The error is reported at once and again at the end.
+/// Owns the report of a run in progress and its output files. All files except the timeline, OpenMetrics and those of
+/// --format are updated during the run; these are written at the end. A file that cannot be written never ends the run,
+/// because the table still shows the results. The error is reported at once and again at the end.
 ///
 /// A small file is rewritten after each case. A large file is rewritten only when a third of its results are new, and
 /// each result is appended at once to a journal next to the JSON file (results/journal.hpp). So the number of bytes

@@ -169,7 +169,9 @@ void write_merged(const cli::RunCommand& command, JudgementFiles& files, std::ve
                .shown = [&] { return spreads; },
                .json = [&] { return to_json(merged); },
                .openmetrics = [&] { return to_openmetrics(whole.report, descriptors()); },
-               .csv = [&](const Sink& sink) { write_csv(whole.report, descriptors(), sink); }});
+               .csv = [&](const Sink& sink) { write_csv(whole.report, descriptors(), sink); },
+               .report = &whole.report});
+  if (!command.measuring.show.quiet) warn(left_out_of(command.measuring.files.formats, whole.report));
 }
 
 /// If a case failed in a later process, swaps that result with the one in the first process. Readers that look only at

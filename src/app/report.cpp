@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -149,6 +150,16 @@ Shows shown_by(const cli::ReportCommand& command, const Stored& stored) {
   return shown_of_runs(command, stored.judged, options);
 }
 
+/// Returns the run whose numbers --format writes. Throws UsageError if the files are not of one run.
+PooledRun run_to_format(const cli::ReportCommand& command, const Stored& stored) {
+  std::vector<xferbench::compare::Processes> runs;
+  if (stored.kind == kOfResults) runs = xferbench::compare::runs_of(read_reports(stored.judged));
+  if (runs.size() != 1) throw UsageError("--format writes the numbers of one run; name its results file or files");
+  PooledRun run = pooled(std::move(runs.front()));
+  if (!command.show.quiet) warn(left_out_of(command.files.formats, run.report));
+  return run;
+}
+
 Document with_timelines(Document document, const Stored& stored) {
   for (const auto& [name, file] : stored.timelines) {
     document.add(Heading{.text = "timeline " + name, .common = {file.gpu}, .marks = trust_of(file).words()}, true);
@@ -167,11 +178,16 @@ int perform(const cli::ReportCommand& command) {
   JudgementFiles files(command.files, inputs);
   refuse_other_kinds(inputs);
   const Stored stored = sorted(command.stored);
-  const Shows alone = shown_by(command, stored);
+  std::optional<PooledRun> run;
+  if (!command.files.formats.empty()) run = run_to_format(command, stored);
+  const Shows of_run = [&](bool every_row) { return document_of_pooled(*run, command.show.details, every_row); };
+  const Shows alone = run ? of_run : shown_by(command, stored);
   const Shows shown = [&](bool every_row) { return with_timelines(alone(every_row), stored); };
   const Style style = style_of(command.show);
-  files.write(
-      {.document = [&] { return shown(true); }, .style = style, .shown = [&] { return shown(style.every_row); }});
+  files.write({.document = [&] { return shown(true); },
+               .style = style,
+               .shown = [&] { return shown(style.every_row); },
+               .report = run ? &run->report : nullptr});
   return static_cast<int>(ExitCode::ok);
 }
 

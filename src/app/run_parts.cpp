@@ -1,5 +1,6 @@
 #include "app/run_parts.hpp"
 
+#include "app/files.hpp"
 #include "app/session.hpp"
 #include "core/error.hpp"
 #include "core/lists.hpp"
@@ -76,7 +77,10 @@ void finish(const cli::RunCommand& command, LiveReport& live, bool cut_off) {
   const std::string failure = failure_of([&] { findings = conclude(concluding, live.report().results); });
   live.finish(std::move(findings), cut_off);
   if (!failure.empty()) tell("warning: no findings: " + failure);
-  if (!command.measuring.show.quiet) print_warnings(live.report());
+  if (!command.measuring.show.quiet) {
+    print_warnings(live.report());
+    warn(left_out_of(command.measuring.files.formats, live.report()));
+  }
   if (!live.owns_standard_output()) {
     write_standard_output(shown(live.report(), command));
   } else if (const std::string next = resume_hint(command, live.report()); !live.report().complete && !next.empty()) {

@@ -108,6 +108,8 @@ SamplingPolicy policy_of(const SamplingChoice& choice, double budget) {
       fmt::format("--min-samples {} is more than --max-samples {}", policy.min_samples, policy.max_samples));
 }
 
+std::string flag_of_format(ReportFormat format) { return fmt::format("format {}", to_text(format)); }
+
 std::vector<NamedFile> OutputFiles::named() const {
   std::vector<NamedFile> files;
   if (json) files.push_back({"json", *json});
@@ -117,6 +119,7 @@ std::vector<NamedFile> OutputFiles::named() const {
   if (timeline) files.push_back({"timeline", *timeline});
   if (junit) files.push_back({"junit", *junit});
   if (openmetrics) files.push_back({"openmetrics", *openmetrics});
+  for (const auto& [format, path] : formats) files.push_back({flag_of_format(format), path});
   return files;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,6 +15,7 @@
 #include "device/open.hpp"
 #include "explain/explanation.hpp"
 #include "measure/sampler.hpp"
+#include "results/report_format.hpp"
 #include "results/soak.hpp"
 #include "run/runner.hpp"
 
@@ -33,9 +35,12 @@ struct DeviceChoice {
 
 /// An output file and the flag that names it; "-" is standard output.
 struct NamedFile {
-  const char* flag;  ///< name of the flag, without dashes
+  std::string flag;  ///< name of the flag, without dashes
   std::string path;
 };
+
+/// Returns the flag that messages name for a file of --format, without dashes: "format bmf".
+std::string flag_of_format(ReportFormat format);
 
 /// Throws UsageError if two of the flags name the same file or both name standard output.
 void refuse_shared_files(std::span<const NamedFile> files);
@@ -49,6 +54,7 @@ struct OutputFiles {
   std::optional<std::string> timeline{};
   std::optional<std::string> junit{};
   std::optional<std::string> openmetrics{};
+  std::map<ReportFormat, std::string> formats{};  ///< files of --format
   /// Returns the files that were requested, with their flags.
   [[nodiscard]] std::vector<NamedFile> named() const;
 };
@@ -139,7 +145,7 @@ struct ReportCommand {
   std::vector<std::string> new_side{};
   std::vector<std::string> trend{};  ///< results files of many runs on one machine, for a chart over time
   bool allow_simulated = false;      ///< allow simulated and real results to be shown together
-  OutputFiles files;                 ///< the command uses only markdown and html
+  OutputFiles files;                 ///< the command uses only markdown, html and formats
   Presentation show;
 };
 

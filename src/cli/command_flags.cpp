@@ -62,6 +62,34 @@ void add_device_flags(CommandLine& line, CLI::App& app) {
   line.choices[valued(option, "[PROFILE|FILE]", profile.implicit_value)] = profile.choices;
 }
 
+/// Reads the values of --format: NAME, for standard output, or NAME=FILE.
+std::map<ReportFormat, std::string> formats_in(const std::vector<std::string>& texts) {
+  std::map<ReportFormat, std::string> formats;
+  for (const std::string& text : texts) {
+    const std::size_t end = std::min(text.find('='), text.size());
+    const std::vector<ReportFormat> named = enumerators<ReportFormat>(text.substr(0, end), "format");
+    if (named.size() != 1) throw UsageError("--format takes one name; give --format again for another file");
+    if (end + 1 == text.size()) throw UsageError(fmt::format("--format {} needs a file name", text));
+    const std::string file = end < text.size() ? text.substr(end + 1) : "-";
+    if (formats.emplace(named.front(), file).second) continue;
+    throw UsageError(fmt::format("--{} is given more than once", flag_of_format(named.front())));
+  }
+  return formats;
+}
+
+void add_format(CommandLine& line, CLI::App& app) {
+  const CLI::callback_t read = [&line](const CLI::results_t& texts) {
+    line.measuring.files.formats = formats_in(texts);
+    return true;
+  };
+  CLI::Option* format = app.add_option("--format", read,
+                                       "write what other programs read: bmf (Bencher), github-smaller, github-bigger "
+                                       "(github-action-benchmark: times, rates), nvbandwidth; may be repeated; without "
+                                       "FILE to standard output");
+  valued(format->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)->allow_extra_args(false), "NAME[=FILE]");
+  line.choices[format] = words(texts_of(ReportFormat{}));
+}
+
 void add_sampling_flags(CommandLine& line, CLI::App& app) {
   app.option_defaults()->group(kSampling);
   SamplingChoice& sampling = line.measuring.sampling;
@@ -108,6 +136,7 @@ void add_output_flags(CommandLine& line, CLI::App& app) {
   add_file(app, "--openmetrics",
            "write the headline of each case, or each margin of check, for monitoring; - is standard output",
            files.openmetrics);
+  add_format(line, app);
   const auto add_mode = [&line, &app](const char* name, const char* help, std::vector<std::string> words,
                                       auto& target) {
     const Axis axis{.name = name, .kind = AxisKind::choice, .defaults = "auto", .help = help, .choices = words};
@@ -175,7 +204,7 @@ void add_fleet_flags(CommandLine& line, CLI::App& app) {
 }
 
 void add_contradictions(CommandLine& line, CLI::App& app) {
-  constexpr std::array<std::array<const char*, 3>, 17> kContradictions{{
+  constexpr std::array<std::array<const char*, 3>, 20> kContradictions{{
       {"--gpu", "--gpus", "--gpu chooses one GPU, --gpus several"},
       {"--json", "--dry-run", "a dry run has no results to write"},
       {"--csv", "--dry-run", "a dry run has no results to write"},
@@ -183,6 +212,8 @@ void add_contradictions(CommandLine& line, CLI::App& app) {
       {"--html", "--dry-run", "a dry run has no results to write"},
       {"--timeline", "--dry-run", "a dry run executes nothing"},
       {"--openmetrics", "--dry-run", "a dry run has no results to write"},
+      {"--format", "--dry-run", "a dry run has no results to write"},
+      {"--format", "--no-verify", "other programs take only verified numbers"},
       {"--progress", "--quiet", "a quiet run shows no progress"},
       {"--suite", "--timeline", "a timeline shows one command; run one of the suite's commands by itself"},
       {"--repeat", "--timeline", "a timeline shows one process; leave --repeat out"},
@@ -191,6 +222,7 @@ void add_contradictions(CommandLine& line, CLI::App& app) {
       {"--repeat", "--markdown", "each process writes its own results, as JSON"},
       {"--repeat", "--html", "each process writes its own results, as JSON"},
       {"--repeat", "--openmetrics", "each process writes its own results, as JSON"},
+      {"--repeat", "--format", "each process writes its own results, as JSON"},
       {"--repeat", "--details", "each process writes its own details, as JSON"},
       {"--details", "--dry-run", "a dry run measures nothing"},
   }};

@@ -190,7 +190,7 @@ Command run_command(CommandLine& line) {
     refuse_gpus_for_one(line, flags);
     run.cases = plan(flags);
   }
-  constexpr std::array kOfThisPart{"resume", "csv",   "markdown", "html", "openmetrics",
+  constexpr std::array kOfThisPart{"resume", "csv",   "markdown", "html", "openmetrics", "format",
                                    "quiet",  "color", "progress", "wide", "details"};
   for (const std::string& flag : run.flags) {
     if (!run.resume || has_item(kOfThisPart, flag)) continue;
@@ -241,9 +241,9 @@ void add_run_and_tune(CommandLine& line) {
                                          profile_lines(), exit_codes());
   line.add_command("run", "measure scenarios; the word run may be left out", footer, run);
   // `tune` does not accept flags of runs, because it decides itself how often to measure. It does not accept
-  // --openmetrics, because a search measures hundreds of cases.
+  // --openmetrics and --format, because a search measures hundreds of cases.
   Flags of_tune = of_groups({kDevice, kSampling, kOutput});
-  std::erase(of_tune, line.app.get_option("--openmetrics"));
+  for (const char* flag : {"--openmetrics", "--format"}) std::erase(of_tune, line.app.get_option(flag));
   auto& tune = line.keep<TuneCommand>();
   line.tune = line.add_command("tune", "find the fastest configuration; flags that are given stay fixed", kTuneExamples,
                                {.usage = "  xferbench tune [FLAGS] [SCENARIO [FLAGS]]\n",

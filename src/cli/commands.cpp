@@ -196,11 +196,11 @@ void add_report(CommandLine& line) {
     refuse_several_inputs("report", {&report.stored, &report.base, &report.new_side, &report.trend});
     return report;
   };
-  CLI::App& app =
-      *line.add_command("report", "show stored files as an HTML page or as tables", kReportFooter,
-                        {.usage = kReportUsage,
-                         .taken = line.named({"--markdown", "--html", "--details", "--color", "--quiet", "--wide"}),
-                         .make = make});
+  CLI::App& app = *line.add_command(
+      "report", "show stored files as an HTML page or as tables", kReportFooter,
+      {.usage = kReportUsage,
+       .taken = line.named({"--markdown", "--html", "--format", "--details", "--color", "--quiet", "--wide"}),
+       .make = make});
   add_files(app, report.stored);
   CLI::Option* base = add_side(app, "--base", report.base, "base side from several processes: one file each");
   CLI::Option* new_side = add_side(app, "--new", report.new_side, "new side from several processes, likewise");

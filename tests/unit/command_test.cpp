@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <map>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -367,6 +368,16 @@ INSTANTIATE_TEST_SUITE_P(
                     Mistake{{"--dry-run", "--html", "x"}, {"--html and --dry-run contradict each other"}},
                     Mistake{{"--dry-run", "--openmetrics", "x"}, {"--openmetrics", "--dry-run", "contradict"}},
                     Mistake{{"--repeat", "2", "--json", "x", "--openmetrics", "y"}, {"--repeat", "contradict"}},
+                    Mistake{{"--format", "bmv"}, {"--format", "'bmv'", "bmf"}},
+                    Mistake{{"--format", "bmf,nvbandwidth"}, {"--format takes one name"}},
+                    Mistake{{"--format", "bmf="}, {"--format bmf= needs a file name"}},
+                    Mistake{{"--format", "bmf", "--format", "bmf=x"}, {"--format bmf is given more than once"}},
+                    Mistake{{"--format", "bmf", "--format", "nvbandwidth"}, {"--format bmf", "standard output"}},
+                    Mistake{{"--format", "bmf=x", "--json", "x"}, {"--json and --format bmf name the same file"}},
+                    Mistake{{"--format", "bmf", "--no-verify"}, {"--format and --no-verify contradict", "verified"}},
+                    Mistake{{"--format", "bmf", "--dry-run"}, {"--format and --dry-run contradict each other"}},
+                    Mistake{{"tune", "--format", "bmf"}, {"tune does not take --format"}},
+                    Mistake{{"check", "a", "--expect", "b", "--format", "bmf"}, {"check does not take --format"}},
                     Mistake{{"--resume", "x", "--junit", "y"}, {"--junit does nothing here: it belongs to check"}},
                     Mistake{{"tune", "--openmetrics", "x"}, {"tune does not take --openmetrics"}},
                     Mistake{{"compare", "a", "b", "--openmetrics", "x"}, {"compare does not take --openmetrics"}},
@@ -565,6 +576,14 @@ TEST(Commands, CompareTakesFilesInThreeWays) {
   EXPECT_EQ(parsed_as<CompareCommand>({"compare", "-", "b"}).base, Words{"-"});
   EXPECT_EQ(parsed_as<CompareCommand>({"compare", "a", "b", "--annotations", "github"}).annotations,
             Annotations::github);
+}
+
+TEST(Commands, RunsAndReportsTakeFormatsWithFiles) {
+  const auto run = parsed_as<RunCommand>({"--format", "bmf", "mover", "--format=github-bigger=a=b.json"});
+  EXPECT_EQ(run.measuring.files.formats,
+            (std::map<ReportFormat, std::string>{{ReportFormat::bmf, "-"}, {ReportFormat::github_bigger, "a=b.json"}}));
+  const auto report = parsed_as<ReportCommand>({"report", "r.json", "--format", "nvbandwidth=n.json"});
+  EXPECT_EQ(report.files.formats.at(ReportFormat::nvbandwidth), "n.json");
 }
 
 TEST(Commands, ExpectTakesGoodRunsAndWhereToWrite) {
