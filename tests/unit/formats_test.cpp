@@ -55,6 +55,7 @@ Result peer_copy(const std::string& pair, const std::string& dir, double bandwid
 
 Report report_of(std::vector<Result> results) {
   Report report = test::real_report();
+  report.tool = {"0.1.0", "abc", "GNU 12", "13.0", "Release"};
   report.environment.runtime = "13.0";
   report.environment.driver = "580.159.04 (CUDA 13.0)";
   report.results = std::move(results);
