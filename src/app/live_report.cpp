@@ -57,11 +57,10 @@ std::optional<OutputError> error_of(const Action& action, const What& what) {
 /// writing the files after each of them would keep the user waiting for minutes.
 bool written_at_end(const Result& result) { return interrupted() != 0 && result.status == Status::skipped; }
 
-/// Returns the earliest time for the next write. `begun` is the start of the last write, which has just ended. Writing
-/// then takes at most a tenth of the time.
-LiveClock::time_point next_after(LiveClock::time_point begun) {
-  const auto now = LiveClock::now();
-  return now + 9 * (now - begun);
+/// Returns the earliest time for the next write after one that lasted from `begun` to `ended`. Writing then takes at
+/// most a tenth of the time.
+LiveClock::time_point next_after(LiveClock::time_point begun, LiveClock::time_point ended) {
+  return ended + 9 * (ended - begun);
 }
 
 bool keeps_all_samples(const Result& before, const Result& now) {
@@ -197,7 +196,7 @@ bool Record::needs_journal() const {
 
 std::vector<std::string> Record::keep_journal() {
   if (!needs_journal()) return {};
-  const auto begun = LiveClock::now();
+  const auto begun = now_();
   const bool may_take_time = begun >= next_journal_;
   const auto go_on = [&] {
     if (journal_->has_begun()) {
@@ -210,7 +209,7 @@ std::vector<std::string> Record::keep_journal() {
   };
   const auto error =
       error_of(go_on, [&] { return fmt::format("no journal {}{}", json_->file.path(), kJournalEnding); });
-  if (may_take_time) next_journal_ = next_after(begun);
+  if (may_take_time) next_journal_ = next_after(begun, now_());
   const bool is_news = error && !journal_error_;
   if (error || journal_->has_begun()) journal_error_ = error;
   if (!is_news) return {};
@@ -243,8 +242,8 @@ void Record::end_journal() {
 // --- The run --------------------------------------------------------------------------------------------------------
 
 LiveReport::LiveReport(Report report, const cli::OutputFiles& files, const ToDocument& document,
-                       std::optional<ResumedRun> continued, WriteMode write_mode)
-    : record_(std::move(report)) {
+                       std::optional<ResumedRun> continued, WriteMode write_mode, Now now)
+    : now_(now), record_(std::move(report), now) {
   std::vector<cli::NamedFile> opened;
   const auto add = [&](const std::string& flag, ResultsFile file, Writer writer) {
     files_.push_back({std::move(file), std::move(writer), follows(flag)});
@@ -334,8 +333,8 @@ std::vector<std::string> LiveReport::replace(std::vector<Result> results) {
 std::vector<std::string> LiveReport::update() {
   std::vector<std::string> news = record_.keep_journal();
   // After Ctrl-C write at once: this is the last result, so no later write would include it.
-  if (LiveClock::now() < next_update_ && interrupted() == 0) return news;
-  const auto begun = LiveClock::now();
+  if (now_() < next_update_ && interrupted() == 0) return news;
+  const auto begun = now_();
   for (LiveFile& file : files_) {
     if (!file.follows || !is_due(file)) continue;
     const bool was_well = !file.error;
@@ -346,7 +345,7 @@ std::vector<std::string> LiveReport::update() {
       news.push_back(fmt::format("{} can be written again; no result is missing", file.file.path()));
     }
   }
-  next_update_ = next_after(begun);
+  next_update_ = next_after(begun, now_());
   return news;
 }
 

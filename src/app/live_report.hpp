@@ -41,12 +41,14 @@ struct LiveFile {
 };
 
 using LiveClock = std::chrono::steady_clock;
+/// Returns the current time. Tests give a clock that stands still, so that no write has to wait for its time.
+using Now = LiveClock::time_point (*)();
 
 /// Stores the results of a run so far, in memory and in the journal of the JSON results file. Returned strings are
 /// messages for the user.
 class Record {
  public:
-  explicit Record(Report begun) : report(std::move(begun)) {}
+  Record(Report begun, Now now) : report(std::move(begun)), now_(now) {}
 
   Report report;  ///< the report, whose results are in the order of their cases
 
@@ -84,6 +86,7 @@ class Record {
   [[nodiscard]] bool needs_journal() const;
   void append_to_journal();
 
+  Now now_;
   std::vector<std::size_t> indexes_;  // case indexes of the results in the report, ascending
   std::size_t changes_ = 0;
   bool needs_samples_ = true;
@@ -128,7 +131,8 @@ class LiveReport {
   /// UsageError if two of the files are the same. Missing files are created at once, so that a run that is killed in
   /// its first case can be resumed. Every version of the files contains at least the results of `continued`.
   LiveReport(Report report, const cli::OutputFiles& files, const ToDocument& document,
-             std::optional<ResumedRun> continued = std::nullopt, WriteMode write_mode = WriteMode::append_cases);
+             std::optional<ResumedRun> continued = std::nullopt, WriteMode write_mode = WriteMode::append_cases,
+             Now now = LiveClock::now);
 
   [[nodiscard]] const Report& report() const { return record_.report; }
   /// Returns whether one of the files is standard output, so that the table must not be printed there.
@@ -165,6 +169,7 @@ class LiveReport {
   /// and a later write would destroy its final files.
   [[nodiscard]] std::unique_lock<std::mutex> locked();
 
+  Now now_;
   std::mutex mutex_;  // protects all members below
   Record record_;
   std::deque<LiveFile> files_;  // the requested files; a deque, so that their addresses stay the same

@@ -5,6 +5,7 @@
 
 #include "core/error.hpp"
 #include "core/units.hpp"
+#include "explain/candidates.hpp"
 #include "support/synthetic_recording.hpp"
 #include "unit/explain_fixture.hpp"
 
@@ -15,11 +16,11 @@ using recording::CopyKind;
 using recording::Memory;
 using recording::StreamFlag;
 
-ProcessExplanation explained(const Write& write, const std::vector<double>& baseline = {}) {
+ProcessExplanation analysed(const Write& write, const std::vector<double>& baseline = {}) {
   return explain(in_range(write), SyntheticRecording::costs(), baseline, std::nullopt, {.range = "steps"});
 }
 
-double seconds_of(const Write& write) { return explained(write).window_summary.seconds; }
+double seconds_of(const Write& write) { return analysed(write).window_summary.seconds; }
 
 bool finds(const ProcessExplanation& analysis, FindingKind kind) { return find(analysis, kind) != nullptr; }
 
@@ -39,7 +40,7 @@ void expect_mended(const Write& slow, const Write& fixed, const std::vector<Find
   EXPECT_EQ(to_text(analysis.findings.front().kind), to_text(kinds.front()));
   const double truth = seconds_of(fixed);
   EXPECT_NEAR(*analysis.seconds_fixed, truth, 0.05 * truth) << "of " << analysis.window_summary.seconds;
-  const ProcessExplanation after = explained(fixed);
+  const ProcessExplanation after = analysed(fixed);
   for (const FindingKind kind : kinds) EXPECT_FALSE(finds(after, kind)) << to_text(kind);
 }
 
@@ -65,7 +66,7 @@ Write torch_loop(bool pinned, bool item) {
 }
 
 TEST(Explain, NamesPageableCopiesAndWaitsForResults) {
-  const ProcessExplanation analysis = explained(torch_loop(false, true));
+  const ProcessExplanation analysis = analysed(torch_loop(false, true));
   EXPECT_TRUE(finds(analysis, FindingKind::pageable));
   EXPECT_TRUE(finds(analysis, FindingKind::result_wait));
   EXPECT_TRUE(finds(analysis, FindingKind::needless_wait));
@@ -98,7 +99,7 @@ Write serial(int steps) {
 
 TEST(Explain, CountsAgreeWithVerbs) {
   const auto what = [](int copies) {
-    const ProcessExplanation analysis = explained([copies](SyntheticRecording& m) {
+    const ProcessExplanation analysis = analysed([copies](SyntheticRecording& m) {
       const std::uint32_t s = m.stream(StreamFlag::non_blocking);
       for (int i = 0; i < copies; ++i) m.copy(CopyKind::h2d, Memory::pageable, 16 * MiB, s, false);
       m.wait(s);
@@ -113,7 +114,7 @@ TEST(Explain, CountsAgreeWithVerbs) {
 }
 
 TEST(Explain, SplitsAStepThatIsAlone) {
-  const ProcessExplanation analysis = explained([](SyntheticRecording& m) {
+  const ProcessExplanation analysis = analysed([](SyntheticRecording& m) {
     const std::uint32_t s = m.stream(StreamFlag::non_blocking);
     m.copy(CopyKind::h2d, Memory::pinned, 256 * MiB, s);
     m.kernel("work", 5e-3, s);
@@ -129,7 +130,7 @@ TEST(Explain, SplitsAStepThatIsAlone) {
 
 TEST(Explain, SharesAddUpToTheStretch) {
   for (const Write& write : {torch_loop(false, true), serial(40), steps_that_wait(true)}) {
-    const ProcessExplanation analysis = explained(write, {0.9 * seconds_of(write)});
+    const ProcessExplanation analysis = analysed(write, {0.9 * seconds_of(write)});
     EXPECT_NEAR(analysis.shares.total(), analysis.window_summary.seconds, 1e-9);
     EXPECT_GT(analysis.shares.profiling, 0);
     EXPECT_LE(analysis.shares.profiling, 0.1 * analysis.window_summary.seconds + 1e-9);
@@ -139,7 +140,7 @@ TEST(Explain, SharesAddUpToTheStretch) {
 TEST(Explain, SharesAddUpToTheTimeWithoutWatchingWhereThatWasLonger) {
   const Write write = steps_that_wait(true);
   const double baseline = 1.15 * seconds_of(write);
-  const ProcessExplanation analysis = explained(write, {baseline});
+  const ProcessExplanation analysis = analysed(write, {baseline});
   ASSERT_EQ(analysis.gains_unavailable, "");
   EXPECT_NEAR(analysis.shares.total(), baseline, 1e-9);
   EXPECT_EQ(analysis.shares.profiling, 0);
@@ -148,16 +149,16 @@ TEST(Explain, SharesAddUpToTheTimeWithoutWatchingWhereThatWasLonger) {
 TEST(Explain, GainsAreToldOfTheTimeWithoutWatching) {
   const Write write = steps_that_wait(true);
   const double profiled = seconds_of(write);
-  const ProcessExplanation analysis = explained(write, {0.98 * profiled});
+  const ProcessExplanation analysis = analysed(write, {0.98 * profiled});
   ASSERT_FALSE(analysis.findings.empty());
-  const double unscaled = *explained(write).findings.front().seconds_after;
+  const double unscaled = *analysed(write).findings.front().seconds_after;
   EXPECT_NEAR(*analysis.findings.front().seconds_after, unscaled, 0.03 * unscaled);
   EXPECT_DOUBLE_EQ(analysis.window_summary.reference(), 0.98 * profiled);
 }
 
 /// A baseline run that took 120 ms where the profiled one took 200: copies vary by a third, the host takes the rest.
 TEST(Explain, ADifferenceBetweenRunsIsNotAllThatOfPageableCopies) {
-  const ProcessExplanation analysis = explained(
+  const ProcessExplanation analysis = analysed(
       [](SyntheticRecording& made) {
         for (int step = 0; step < 10; ++step) {
           made.work(10e-3);
@@ -173,9 +174,9 @@ TEST(Explain, ADifferenceBetweenRunsIsNotAllThatOfPageableCopies) {
 TEST(Explain, FindingsBelowTheNoiseAreLeftOut) {
   const Write write = steps_that_wait(true);
   const double seconds = seconds_of(write);
-  const ProcessExplanation analysis = explained(write, {0.5 * seconds, seconds, 3 * seconds});
+  const ProcessExplanation analysis = analysed(write, {0.5 * seconds, seconds, 3 * seconds});
   EXPECT_TRUE(std::ranges::all_of(analysis.findings, [](const Finding& one) { return one.share >= 0.1; }));
-  EXPECT_NEAR(explained(write, {0.97 * seconds, seconds, 1.03 * seconds}).least_share, 0.03, 1e-9);
+  EXPECT_NEAR(analysed(write, {0.97 * seconds, seconds, 1.03 * seconds}).least_share, 0.03, 1e-9);
   EXPECT_DOUBLE_EQ(analysis.least_share, 0.1) << "an odd run does not hide larger gains";
   ASSERT_EQ(analysis.notes.size(), 1U);
   EXPECT_NE(analysis.notes.front().find("times after fixes are that uncertain, too (--runs 5)"), std::string::npos);
@@ -184,7 +185,7 @@ TEST(Explain, FindingsBelowTheNoiseAreLeftOut) {
 TEST(Explain, OfTwoBaselineRunsTheFasterOneCounts) {
   const Write write = steps_that_wait(true);
   const double seconds = seconds_of(write);
-  const ProcessExplanation analysis = explained(write, {1.1 * seconds, seconds});
+  const ProcessExplanation analysis = analysed(write, {1.1 * seconds, seconds});
   EXPECT_DOUBLE_EQ(analysis.window_summary.baseline.value(), seconds);
   EXPECT_TRUE(analysis.notes.empty()) << "they differ by less than a tenth from their middle";
 }
@@ -233,7 +234,7 @@ TEST(Explain, ThreadsThatTakeTurnsFollowEachOther) {
       m.wait(s);
     };
   };
-  const ProcessExplanation analysis = explained(loop(true));
+  const ProcessExplanation analysis = analysed(loop(true));
   const double truth = seconds_of(loop(false));
   EXPECT_EQ(analysis.gains_unavailable, "");
   EXPECT_NEAR(best(analysis), truth, 0.1 * truth) << "of " << analysis.window_summary.seconds;

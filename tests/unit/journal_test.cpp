@@ -72,7 +72,8 @@ class LongRun : public testing::Test {
     return report;
   }
   [[nodiscard]] LiveReport live(const Report& report = begun()) const {
-    return {report, {.json = file().string()}, [](const Report&) { return Document("", Trust::of_facts()); }};
+    return {report,       {.json = file().string()},    [](const Report&) { return Document("", Trust::of_facts()); },
+            std::nullopt, app::WriteMode::append_cases, [] { return app::LiveClock::time_point(); }};
   }
   /// Leaves the results file and its journal as a run does that is killed after so many cases.
   void kill_after(std::uint64_t cases, const std::string& started_at = "2026-01-01T00:00:00Z") const {
