@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/lists.hpp"
 #include "core/units.hpp"
@@ -58,10 +59,15 @@ constexpr std::array<Kind, 11> kKinds{{
 struct AllocCase {
   const Kind& kind;
   std::uint64_t size;
+  std::uint64_t chunk;  ///< bytes that are registered in one call
+
+  /// Bytes of each copy: of large memory only a part, since it may be larger than the memory of the GPU.
+  [[nodiscard]] std::uint64_t copied() const { return std::min(size, GiB); }
 };
 
 AllocCase alloc_case(const Case& c) {
-  return {*std::ranges::find(kKinds, std::string_view(c.word("memory")), &Kind::name), c.count("size")};
+  return {*std::ranges::find(kKinds, std::string_view(c.word("memory")), &Kind::name), c.count("size"),
+          c.count_or("chunk", c.count("size"))};
 }
 
 bool is_touched(const Kind& kind) { return kind.origin == Origin::system || kind.origin == Origin::managed; }
@@ -73,9 +79,13 @@ bool needs_break_even(const Kind& kind) { return kind.origin == Origin::driver |
 /// (writes to each page, or synchronizes the stream), and releases it.
 class Cycle {
  public:
-  Cycle(Device& device, const Kind& kind, std::size_t bytes)
-      : device_(device), kind_(kind), bytes_(bytes), stream_(device.make_stream(StreamKind::nonblocking)) {
-    if (kind.origin == Origin::in_place) pages_ = device.allocate_host(bytes, kind.ordinary);
+  Cycle(Device& device, const AllocCase& c)
+      : device_(device),
+        kind_(c.kind),
+        bytes_(c.size),
+        chunk_(c.chunk),
+        stream_(device.make_stream(StreamKind::nonblocking)) {
+    if (kind_.origin == Origin::in_place) pages_ = device.allocate_host(bytes_, kind_.ordinary);
   }
 
   Region region(std::string name) {
@@ -101,7 +111,7 @@ class Cycle {
       case Origin::system:
       case Origin::managed: return touched_memory(laps);
       case Origin::driver: return begin_and_end(laps, [this] { return device_.allocate_host(bytes_, kind_.host); });
-      case Origin::in_place: return begin_and_end(laps, [this] { return device_.register_host(pages_); });
+      case Origin::in_place: return begin_and_end(laps, [this] { return registered_pages(); });
       case Origin::device: return begin_and_end(laps, [this] { return device_.allocate_device(bytes_); });
       // A stream-ordered allocation is usable when the stream has reached it. The default pool releases its memory when
       // the stream is synchronized, so each cycle starts with an empty pool.
@@ -109,6 +119,14 @@ class Cycle {
         return begin_and_end(
             laps, [this] { return stream_.allocate(bytes_); }, [this] { stream_.synchronize(); });
     }
+  }
+
+  [[nodiscard]] std::vector<Registration> registered_pages() const {
+    std::vector<Registration> chunks;
+    for (std::size_t begin = 0; begin < bytes_; begin += chunk_) {
+      chunks.push_back(device_.register_host({pages_.data + begin, std::min(chunk_, bytes_ - begin), pages_.kind}));
+    }
+    return chunks;
   }
 
   /// Times begin(), which allocates or registers the memory, and its release. `settle` runs after each of these two
@@ -139,6 +157,7 @@ class Cycle {
   Device& device_;
   const Kind& kind_;
   std::size_t bytes_;
+  std::size_t chunk_;
   Stream stream_;
   HostBuffer pages_;  // pageable memory that is registered and unregistered; only for Origin::in_place
 };
@@ -202,11 +221,20 @@ std::string text_of(const AllocCase& c, const model::BreakEven& found) {
 
 /// Returns the number of copies after which the additional cost of page-locked memory is recovered. Memory that is
 /// registered in place exists anyway, so its cost is the time to register and unregister it. For other kinds, the time
-/// to allocate and free pageable memory is subtracted.
+/// to allocate and free pageable memory is subtracted. Where only a part of the memory is copied, so many times more
+/// such copies make one copy of it.
 model::BreakEven break_even_of(const Result& r) {
-  const model::Estimate cycle = model::estimate_of(r, "cycle");
+  const AllocCase c = alloc_case(r.config);
+  const double share = static_cast<double>(c.copied()) / static_cast<double>(c.size);
+  const auto of_copied = [&](const char* name) {
+    model::Estimate time = model::estimate_of(r, name);
+    time.value *= share;
+    if (time.interval) time.interval = Interval{share * time.interval->low, share * time.interval->high};
+    return time;
+  };
   const bool has_alternative = r.measurement("malloc-cycle") != nullptr;
-  return model::break_even(has_alternative ? model::difference(cycle, model::estimate_of(r, "malloc-cycle")) : cycle,
+  const model::Estimate cycle = of_copied("cycle");
+  return model::break_even(has_alternative ? model::difference(cycle, of_copied("malloc-cycle")) : cycle,
                            model::estimate_of(r, "pageable-copy"), model::estimate_of(r, "copy"));
 }
 
@@ -226,6 +254,13 @@ class Alloc final : public ScenarioOf<alloc_case> {
       return SkipReason::impossible(
           fmt::format("--size {} is smaller than a huge page; choose 2M or more", format_size_exact(c.size)));
     }
+    if (c.chunk > c.size) {
+      return SkipReason::impossible(
+          fmt::format("--chunk {} is larger than --size {}", format_size_exact(c.chunk), format_size_exact(c.size)));
+    }
+    if (c.chunk % (4 * KiB) != 0 && c.chunk != c.size) {
+      return SkipReason::impossible("--chunk is registered by itself and must be a multiple of 4 KiB");
+    }
     if (can == nullptr) return std::nullopt;
     if (can->environment.simulated()) {
       return SkipReason::unavailable("the simulator does not model the cost of memory allocation");
@@ -244,8 +279,8 @@ class Alloc final : public ScenarioOf<alloc_case> {
     if (is_on_device(c.kind)) return {.host = c.size, .device = c.size};
     // For page-locked memory, the case also times copies from such memory and from pageable memory, to one device
     // buffer each. These copies need two host and two device buffers besides the timed allocation.
-    return needs_break_even(c.kind) ? MemoryNeeds{.host = 3 * c.size, .device = 2 * c.size}
-                                    : MemoryNeeds{.host = 2 * c.size, .device = c.size};
+    const std::uint64_t copies = needs_break_even(c.kind) ? 2 : 1;
+    return {.host = c.size + copies * c.copied(), .device = copies * c.copied()};
   }
 
   void measure(const AllocCase& c, const RunContext& bench, Result& result) const override {
@@ -276,7 +311,10 @@ class Alloc final : public ScenarioOf<alloc_case> {
         choice_axis("memory", names,
                     {.defaults = "malloc,malloc-huge,pinned,register,register-huge,device,device-pool,managed",
                      .help = "kind of memory to allocate"}),
-        size_axis("size", {.defaults = "2M,64M,256M", .help = "bytes per allocation"}),
+        size_axis("size",
+                  {.defaults = "2M,64M,256M", .help = "bytes per allocation; of more than 1 GiB, 1 GiB is copied"}),
+        only_with("memory", {"register", "register-huge"},
+                  size_axis("chunk", {.help = "register so many bytes in each call; default: all in one"})),
     };
   }
 
@@ -291,7 +329,7 @@ class Alloc final : public ScenarioOf<alloc_case> {
         derived_time("free", "time to free or unpin the memory, part of the cycle").column("free"),
         measured("cycle", "one whole cycle, from the allocation or pinning to the end of freeing or unpinning")
             .column("cycle", {interval}),
-        measured("copy", "pinned kinds: one H2D copy from this memory").column("copy"),
+        measured("copy", "pinned kinds: one H2D copy from this memory, of 1 GiB at most").column("copy"),
         measured("pageable-copy", "pinned kinds: the same copy from pageable memory").column("pageable copy"),
         derived("break_even_copies", "copies", lower, "number of copies from which on pinning pays off")
             .column("break-even copies"),
@@ -316,23 +354,23 @@ class Alloc final : public ScenarioOf<alloc_case> {
   static void run_alone(const AllocCase& c, const RunContext& bench, Result& result) {
     if (bench.verify && is_on_device(c.kind)) check_device_memory(bench.device, c, bench.seed);
     if (bench.verify && is_touched(c.kind)) {
-      CopyOut(bench.device, c.kind.host, c.size, bench.seed).verify(bench.machine, run_once);
+      CopyOut(bench.device, c.kind.host, c.copied(), bench.seed).verify(bench.machine, run_once);
     }
-    Cycle cycle(bench.device, c.kind, c.size);
+    Cycle cycle(bench.device, c);
     report(cycle, c.size, bench.sample({cycle.region("cycle")}), result);
   }
 
   /// Samples the cycle interleaved with copies from the allocated kind of memory and from ordinary memory
   /// (Kind::ordinary). If the memory is not registered in place, also samples the cycle of ordinary memory.
   static void run_with_copies(const AllocCase& c, const RunContext& bench, Result& result) {
-    CopyOut from_it(bench.device, c.kind.host, c.size, bench.seed);
-    CopyOut from_ordinary(bench.device, c.kind.ordinary, c.size, bench.seed);
+    CopyOut from_it(bench.device, c.kind.host, c.copied(), bench.seed);
+    CopyOut from_ordinary(bench.device, c.kind.ordinary, c.copied(), bench.seed);
     if (bench.verify) {
       from_it.verify(bench.machine, run_once);
       from_ordinary.verify(bench.machine, run_once);
     }
-    Cycle cycle(bench.device, c.kind, c.size);
-    Cycle malloc_cycle(bench.device, kKinds.front(), c.size);
+    Cycle cycle(bench.device, c);
+    Cycle malloc_cycle(bench.device, {kKinds.front(), c.size, c.size});
     std::vector<Region> regions{cycle.region("cycle"), from_it.region("copy"), from_ordinary.region("pageable-copy")};
     if (c.kind.origin != Origin::in_place) regions.push_back(malloc_cycle.region("malloc-cycle"));
     const std::vector<Series> series = bench.sample(std::move(regions));

@@ -22,6 +22,7 @@
 #include "run/finding_text.hpp"
 #include "run/findings.hpp"
 #include "run/scenario.hpp"
+#include "scenarios/common/alike_gpus.hpp"
 #include "scenarios/common/link_traffic.hpp"
 #include "scenarios/common/transfer.hpp"
 
@@ -34,6 +35,8 @@ struct MemcpyCase {
   std::string host;                   ///< empty for copies inside the GPU
   std::vector<Direction> directions;  ///< two directions: both at once
   TransferSpec transfer;              ///< the same for each direction
+  std::optional<int> node{};          ///< NUMA node of the host memory, if each node is measured
+  std::vector<int> gpus{};            ///< the GPU of the case, if each of several is measured; else empty
   unsigned back_to_back = 0;          ///< number of copies per sample; 0: as many as the clock's resolution requires
 
   [[nodiscard]] bool both_ways() const { return directions.size() > 1; }
@@ -65,6 +68,8 @@ MemcpyCase memcpy_case(const Case& c) {
   m.transfer.blocking_api = c.is("api", "sync");
   if (c.has("touch")) m.transfer.touch = c.is("touch", "warm") ? Touch::warm : Touch::cold;
   m.transfer.bytes = c.count("size");
+  if (c.has("numa")) m.node = static_cast<int>(c.count("numa"));
+  if (c.has("gpus")) m.gpus = gpu_numbers(c.word("gpus"));
   m.back_to_back = static_cast<unsigned>(c.count_or("back-to-back", 0));
   return m;
 }
@@ -205,13 +210,41 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
                     .summary = "copies between host and GPU, in one direction or both at once, and inside the GPU",
                     .axes = make_axes(),
                     .metrics = make_metrics(),
+                    .heat_maps = {{.rows = "numa", .columns = "gpus", .metric = "bandwidth", .at_largest = "size"}},
                     .charts = {{.x = "size", .y = "bandwidth", .panels = {"dir"}, .limit = "limit"}},
                     .answer = {.best = "bandwidth",
                                .text = "{bandwidth}, {of_limit} of the specified limit",
+                               .findings = {"gpus", "numa", "slow-pinned"},
                                .each = {"dir"},
                                .ranks_ways = true},
                     .work_axes = {"dir", "size", "touch", "back-to-back"},
+                    .gpus = UsesGpus::each,
+                    .from_each_node = true,
                     .note = ScenarioDescriptor::Note{"h2d_bandwidth", kEachOverItsOwnTime}}) {}
+
+  [[nodiscard]] std::vector<Case> expand(const Case& c, const GpusOfRun& run) const override {
+    std::vector<Case> all{c};
+    if (run.asked_for && run.count() > 1) {
+      all = list_of(run.numbers(), [&](const int gpu) {
+        Case on_one = c;
+        on_one.set(gpus_axis("gpus", {}, {}), gpus_text(std::array{gpu}));
+        return on_one;
+      });
+    }
+    const std::vector<int>& nodes = run.environment.host.numa_nodes;
+    if (!run.each_node || nodes.empty() || memcpy_case(c).inside_gpu()) return all;
+    return flat_list_of(all, [&](const Case& of_gpu) {
+      return list_of(nodes, [&](const int node) {
+        Case from_one = of_gpu;
+        from_one.set({.name = "numa", .kind = AxisKind::count}, static_cast<std::uint64_t>(node));
+        return from_one;
+      });
+    });
+  }
+  [[nodiscard]] std::vector<std::size_t> takes_part(const Case& c, const Environment& environment) const override {
+    const std::vector<std::size_t> places = places_of(memcpy_case(c).gpus, environment);
+    return places.empty() ? std::vector<std::size_t>{0} : places;
+  }
 
   [[nodiscard]] DataPath data_path(const Case& c) const override {
     return memcpy_case(c).inside_gpu() ? DataPath::gpu : DataPath::link;
@@ -219,7 +252,9 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
 
   [[nodiscard]] std::optional<SkipReason> reason_to_skip(const MemcpyCase& c, const Capabilities* can) const override {
     if (const char* reason = broken_rule(c)) return SkipReason::impossible(reason);
-    const char* reason = can == nullptr ? nullptr : missing_on(*can, c);
+    if (can == nullptr) return std::nullopt;
+    if (auto missing = missing_gpus(c.gpus, can->environment)) return missing;
+    const char* reason = missing_on(*can, c);
     return reason == nullptr ? std::nullopt : std::optional(SkipReason::unavailable(reason));
   }
 
@@ -231,6 +266,8 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
   }
 
   void measure(const MemcpyCase& c, const RunContext& bench, Result& result) const override {
+    std::optional<PlacedHost> placed;
+    if (c.node) placed.emplace(bench.machine, c.node);
     Copies copies(c, bench);
     if (bench.needs_data()) copies.prepare();
     const Region region = copies.region();
@@ -252,13 +289,16 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
 
   [[nodiscard]] std::vector<Finding> conclude(std::span<const Result* const> results) const override {
     for (const Result* r : results) r->needed_measurement("copy");
-    std::vector<Finding> findings = fits_and_crossovers(paths(results, "copy"), "host");
+    std::vector<Finding> findings = compare_gpus(works_of_each("gpus", results));
+    std::ranges::move(compare_nodes(works_of_each("numa", results)), std::back_inserter(findings));
+    std::ranges::move(fits_and_crossovers(paths(results, "copy"), "host"), std::back_inserter(findings));
     const auto but_host = [](const Result& r) { return r.config.with("host", {}).key(); };
     std::map<std::string, std::vector<const Result*>> alike;
     for (const Result* r : results) alike[but_host(*r)].push_back(r);
     const std::vector<std::string> axes = axes_of_registered(results);
     for (const Result* r : results) {
       if (auto finding = pinning_break_even(*r, axes, alike[but_host(*r)])) findings.push_back(std::move(*finding));
+      if (auto finding = slow_pinned(*r, alike[but_host(*r)])) findings.push_back(std::move(*finding));
     }
     fold_into_rows(findings, "break-even", 1);
     return findings;
@@ -347,6 +387,33 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
     return with_shared(std::move(metrics), wall_metrics());
   }
 
+  /// Returns the copies of the largest size that differ only in `param`, "gpus" or "numa", for each way of copying.
+  static std::vector<SameWork> works_of_each(const char* param, std::span<const Result* const> results) {
+    std::vector<SameWork> works;
+    const std::vector<std::string> axes = varying_axes(results);
+    const std::uint64_t size = most_of(results, [](const Result* r) { return memcpy_case(r->config).transfer.bytes; });
+    const auto but_param = [param](const Result& r) { return r.config.with(param, {}).key(); };
+    for (const auto& alike : grouped(results, but_param)) {
+      const MemcpyCase c = memcpy_case(alike.front()->config);
+      if (c.transfer.bytes != size || !alike.front()->config.has(param)) continue;
+      works.push_back({.words = c.host.empty() ? c.dir : c.dir + ", " + c.host,
+                       .labels = {},
+                       .bytes = static_cast<double>(c.bytes()),
+                       .rivals = {}});
+      for (const auto& [axis, value] : labels_of(alike.front()->config, axes)) {
+        if (axis == param || axis == "size") continue;
+        works.back().labels.emplace_back(axis, value);
+        if (axis == "dir" || axis == "host") continue;
+        works.back().words += fmt::format(", {} {}", axis == "gpus" ? "GPU" : axis == "numa" ? "node" : axis, value);
+      }
+      for (const Result* r : those_of(alike, [](const Result* each) { return each->median("copy") > 0; })) {
+        works.back().rivals.push_back({std::stoi(axis_text(*r->config.find(param))), model::estimate_of(*r, "copy")});
+      }
+      if (works.back().rivals.size() < 2) works.pop_back();
+    }
+    return works;
+  }
+
   /// Returns the reason why the case makes no sense on any machine; null if the case is valid.
   static const char* broken_rule(const MemcpyCase& c) {
     if (c.is_managed()) {
@@ -411,6 +478,26 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
     f.labels.emplace_back("outcome", outcome_label(found));
     f.text = fmt::format("{} {}{}", what, break_even_text(found, to_text(ordinary)), against);
     add_copies(found, "copies", f);
+    return f;
+  }
+
+  /// Returns a finding if large copies from or to pinned memory are slower than those of pageable memory among `all`.
+  static std::optional<Finding> slow_pinned(const Result& pinned, std::span<const Result* const> all) {
+    const MemcpyCase c = memcpy_case(pinned.config);
+    if (c.transfer.memory != HostMemory::pinned || c.transfer.bytes < MiB) return std::nullopt;
+    const Result* plain = same_copy_from(HostMemory::pageable, c, all);
+    if (plain == nullptr || pinned.metric("bandwidth") == nullptr) return std::nullopt;
+    if (model::relate(model::estimate_of(pinned, "copy"), model::estimate_of(*plain, "copy")) !=
+        model::Relation::slower) {
+      return std::nullopt;
+    }
+    Finding f{.kind = "slow-pinned",
+              .labels = labels_of(pinned.config, std::array<std::string, 2>{"dir", "size"}),
+              .metrics = {pinned.needed_metric("bandwidth")}};
+    f.text = fmt::format(
+        "{}: pinned memory is slower than pageable: {} GB/s against {} GB/s; see whether the link is "
+        "narrow (xferbench info) or the memory is that of another NUMA node (--numa all)",
+        c.dir, format_significant(pinned.value("bandwidth")), format_significant(plain->value("bandwidth")));
     return f;
   }
 
@@ -508,15 +595,11 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
                       "bandwidth of the memory; choose a larger --size",
                       format_size(gpu.l2_bytes)));
     }
-    const double limit = cached ? 0 : payload_limit(c, gpu) / 1e9;
-    if (bandwidth > 1.05 * limit && limit > 0) {
-      result.warnings.emplace_back(
-          c.inside_gpu() ? "faster than the clock and width of the GPU's memory allow: its limit is unknown"
-                         : "faster than the PCIe limit: this GPU is attached by another link, whose limit is unknown");
-    } else if (limit > 0) {
-      result.add("limit", limit, "GB/s");
-      result.add("of_limit", bandwidth / limit, "1");
-    }
+    if (cached) return;
+    report_specified_limit(payload_limit(c, gpu) / 1e9, bandwidth,
+                           c.inside_gpu() ? "the clock and width of the GPU's memory allow: it has others"
+                                          : "the PCIe limit: this GPU is attached by another link",
+                           result);
   }
 
   static void warn_of_small_cache(std::size_t size, Result& result) {

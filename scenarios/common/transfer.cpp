@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 
 #include "device/cpu_cache.hpp"
@@ -186,6 +187,17 @@ void verify(std::span<const std::unique_ptr<Transfer>> transfers, Machine& machi
     for (const auto& transfer : transfers) transfer->poison();
   });
   for (const auto& transfer : transfers) transfer->check();
+}
+
+void report_specified_limit(double limit, double bandwidth, std::string_view than_what, Result& result) {
+  constexpr double kNoise = 1.01;
+  if (limit <= 0) return;
+  if (bandwidth > kNoise * limit) {
+    result.warnings.push_back(fmt::format("faster than {}, whose limit is unknown", than_what));
+    return;
+  }
+  result.add("limit", limit, "GB/s");
+  result.add("of_limit", std::min(1.0, bandwidth / limit), "1");
 }
 
 }  // namespace xferbench

@@ -162,7 +162,7 @@ std::string reason_against_direct(const RunContext& bench) {
   const int gpu = bench.device.capabilities().environment.number_of(bench.device.number());
   const std::string& reason = bench.memo->remember<std::string>(
       "exchange direct", [&] { return why_mpi_takes_no_gpu_memory(gpu, kGpuProbeTimeout); });
-  return reason.empty() ? reason : "MPI cannot use GPU memory: " + reason;
+  return reason.empty() ? reason : "MPI is given no GPU memory: " + reason;
 }
 
 /// Collective call. `mine`: why this rank cannot measure, empty if it can. If any rank has a reason, returns a reason

@@ -144,8 +144,9 @@ struct Tally {
   [[nodiscard]] Relation common() const { return pairs.size() == 1 ? pairs.begin()->first : Relation::undecided; }
 };
 
-/// Returns for example "between 3 of 8 pairs" or "between all 8 pairs". `total` is at least 2.
+/// Returns for example "between 3 of 8 pairs", "between all 8 pairs" or "between the pair".
 std::string among(std::size_t count, std::size_t total) {
+  if (total == 1) return "between the pair";
   if (count < total) return fmt::format("between {} of {} pairs", count, total);
   return total == 2 ? "between both pairs" : fmt::format("between all {} pairs", total);
 }
@@ -279,6 +280,48 @@ void add_outlier_pairs(const All& all, std::vector<Finding>& findings) {
   }
 }
 
+// --- Slow peer paths ------------------------------------------------------------------------------------------------
+
+/// Returns whether a peer copy is slower than through the host, or below a tenth of its limit.
+bool is_slow_peer(const Of& of) {
+  constexpr double kHardlyAny = 0.1;
+  const Metric* staged = of.result->metric(kStagedBandwidth);
+  return staged != nullptr && (judged(of).value < staged->value || of.result->value("of_limit") < kHardlyAny);
+}
+
+/// Returns for example "write, 0 to 1: 2.1 GB/s, 0.4 % of its limit; through the host 36.9 GB/s".
+std::string slow_text(const Of& of, const std::vector<std::string>& axes) {
+  const Metric peer = judged(of);
+  const Metric& staged = of.result->needed_metric(kStagedBandwidth);
+  return fmt::format("{}, {}: {}, {} of its limit; through the host {}", name_of(of.result->config, axes),
+                     of.pair_text(), format_quantity(peer.value, peer.unit),
+                     format_percent(of.result->value("of_limit")), format_quantity(staged.value, staged.unit));
+}
+
+/// Adds a finding for each slow peer copy, as a detail, and before them one of all, with the slowest and the causes.
+void add_slow_peers(const All& copies, std::vector<Finding>& findings) {
+  const All slow = those_of(copies, is_slow_peer);
+  if (slow.empty()) return;
+  const std::vector<std::string> axes = axes_of_ways(copies);
+  const auto share = [](const Of& of) { return of.result->value("of_limit"); };
+  findings.push_back(
+      {.kind = "slow-peer",
+       .text = fmt::format(
+           "the peer path is slow {}; {}. Its traffic may go up to the CPU, as ACS or an IOMMU makes it "
+           "(lspci -vvv: ACSCtl), cross CPU sockets, or a link may be down (nvidia-smi topo -m)",
+           among(pairs_in(slow), pairs_in(copies)), slow_text(*std::ranges::min_element(slow, {}, share), axes))});
+  for (const Of& of : slow) {
+    Finding finding{.kind = "slow-peer",
+                    .labels = labels_of(of.result->config, axes),
+                    .metrics = {judged(of), of.result->needed_metric(kStagedBandwidth)},
+                    .text = slow_text(of, axes),
+                    .detail = true};
+    finding.labels.emplace_back("from", std::to_string(of.pair().first));
+    finding.labels.emplace_back("to", std::to_string(of.pair().second));
+    findings.push_back(std::move(finding));
+  }
+}
+
 }  // namespace
 
 std::vector<Finding> p2p_findings(std::span<const Result* const> results) {
@@ -291,6 +334,7 @@ std::vector<Finding> p2p_findings(std::span<const Result* const> results) {
   std::vector<Finding> findings;
   if (!copies.empty()) {
     if (sizes_in(copies) > 1) add_sizes(copies, findings);
+    add_slow_peers(largest(copies), findings);
     add_choices(largest(copies), findings);
     add_asymmetries(largest(copies), findings);
     add_outlier_pairs(largest(copies), findings);

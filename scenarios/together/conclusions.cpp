@@ -18,6 +18,7 @@
 #include "model/relation.hpp"
 #include "run/finding_text.hpp"
 #include "run/findings.hpp"
+#include "scenarios/common/alike_gpus.hpp"
 
 namespace xferbench {
 
@@ -370,6 +371,22 @@ std::vector<std::string> axes_of(std::span<const Result* const> results) {
   return axes;
 }
 
+/// Returns what each GPU copied alone, if several did.
+SameWork alone_of(std::span<const Result* const> alike, const std::vector<std::string>& axes) {
+  const TogetherCase first = together_case(alike.front()->config);
+  SameWork work{.words = fmt::format("{}, alone", in_words(first.pattern)),
+                .labels = labels_of(alike.front()->config, axes),
+                .bytes = static_cast<double>(copies_of(first.pattern, 1).size() * first.bytes),
+                .rivals = {}};
+  for (const Result* r : alike) {
+    const TogetherCase c = together_case(r->config);
+    if (c.gpus.size() == 1 && r->median("together") > 0) {
+      work.rivals.push_back({c.gpus.front(), model::estimate_of(*r, "together")});
+    }
+  }
+  return work;
+}
+
 }  // namespace
 
 std::string gpus_in_words(std::vector<int> numbers) { return listed(in_ranges(std::move(numbers))); }
@@ -381,7 +398,11 @@ std::vector<Finding> conclude_together(std::span<const Result* const> results) {
     const TogetherCase c = together_case(r.config);
     return fmt::format("{}/{}/{}", in_words(c.pattern), c.shared, c.bytes);
   };
-  std::vector<Finding> all;
+  std::vector<SameWork> alone;
+  for (const auto& alike : grouped(results, situation)) {
+    if (SameWork work = alone_of(alike, axes); work.rivals.size() > 1) alone.push_back(std::move(work));
+  }
+  std::vector<Finding> all = compare_gpus(alone);
   for (const auto& alike : grouped(results, situation)) {
     std::ranges::move(Situation(alike, axes).findings(), std::back_inserter(all));
   }

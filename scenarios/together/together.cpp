@@ -172,6 +172,7 @@ const Scenario& together_scenario() {
                     .panels = {"pattern", "memory", "size"}}},
       .answer = {.best = "bandwidth",
                  .text = "{bandwidth}, {of_alone} of what the GPUs reach alone",
+                 .findings = {"gpus", "bottleneck"},
                  .each = {"pattern"}},
       .has_timeline = true,
       .gpus = UsesGpus::several,

@@ -53,7 +53,10 @@ std::vector<const ScenarioDescriptor*> scenarios_of(std::span<const PlannedCase>
 }
 
 void expand(cli::RunCommand& command, const Environment& environment, int ranks) {
-  command.cases = expanded(command.cases, {environment, command.measuring.device.gpus.has_value(), ranks});
+  command.cases = expanded(command.cases, {.environment = environment,
+                                           .asked_for = command.measuring.device.gpus.has_value(),
+                                           .each_node = command.measuring.device.numa.kind == NumaPolicy::Kind::each,
+                                           .ranks = ranks});
 }
 
 void refuse_if_none_can_run(const cli::RunCommand& command, Machine& machine) {

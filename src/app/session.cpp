@@ -13,6 +13,7 @@
 #include "core/interrupt.hpp"
 #include "core/lists.hpp"
 #include "core/standard_error.hpp"
+#include "ranks/launcher.hpp"
 #include "results/utc.hpp"
 #include "scenarios/scenarios.hpp"
 #include "words/run.hpp"
@@ -21,7 +22,7 @@ namespace xferbench::app {
 
 GpuSelection gpus_for(const cli::DeviceChoice& choice, Descriptors scenarios) {
   if (choice.gpus) return *choice.gpus;
-  if (choice.gpu) return {.numbers = {*choice.gpu}};
+  if (choice.gpu) return *choice.gpu;
   const bool several = std::ranges::any_of(scenarios, [](const auto* s) { return s->gpus == UsesGpus::several; });
   return several ? GpuSelection{.numbers = {}} : GpuSelection{};
 }
@@ -50,10 +51,17 @@ std::size_t columns_of_terminal() {
 
 namespace {
 
+/// Whether one of several ranks writes here. Launchers give each rank a terminal of its own, and pass on what is
+/// written there to wherever the user sends it, often a file.
+bool is_rank() {
+  const auto launch = launch_of([](const char* name) { return std::getenv(name); });
+  return launch && launch->size != 1;
+}
+
 bool colours(const cli::Presentation& show) {
   if (show.color != cli::ColorMode::automatic) return show.color == cli::ColorMode::always;
   const char* no_color = std::getenv("NO_COLOR");
-  return is_able_terminal(STDOUT_FILENO) && (no_color == nullptr || *no_color == '\0');
+  return is_able_terminal(STDOUT_FILENO) && !is_rank() && (no_color == nullptr || *no_color == '\0');
 }
 
 }  // namespace

@@ -221,7 +221,9 @@ class Judge {
     effort_.spend(1);
     // ignore the second round of a fleet: it repeats only cases in which a rank looked slow
     if (result.in_fleet && result.in_fleet->round > 1) return false;
-    if (result.config.has(kGpusOfCase) && !names_gpus(e_)) return false;
+    const Case::Param* gpus = result.config.find(kGpusOfCase);
+    const bool on_several = gpus != nullptr && gpu_numbers(to_text(gpus->value, gpus->kind)).size() > 1;
+    if (on_several && !names_gpus(e_)) return false;
     return (e_.cases.empty() || effort_.matches(e_.cases, result.config.key())) &&
            (e_.scenario.empty() || effort_.matches(e_.scenario, result.config.scenario()));
   }

@@ -117,8 +117,8 @@ class ScenarioFlags {
  private:
   /// Sets --gpus to the first group of GPUs in the condition, because a run can select only one group.
   bool set_gpus(const Condition& condition) {
-    if (scenario_.gpus != UsesGpus::one_or_several) return false;
-    if (has_requests(condition)) gpus_ = "all";
+    if (scenario_.gpus == UsesGpus::one || scenario_.gpus == UsesGpus::several) return false;
+    if (has_requests(condition) || scenario_.gpus == UsesGpus::each) gpus_ = "all";
     for (const Wanted& wanted : condition.any_of) {
       const std::vector<int> numbers = gpu_numbers(wanted.text);
       if (gpus_.empty() && numbers.size() > 1 && gpus_text(numbers) == wanted.text) gpus_ = gpus_text(numbers, ',');

@@ -25,14 +25,15 @@ std::string profile_of(const Axis& axis, const std::string& text) {
   throw UsageError(fmt::format("--{} takes one value", axis.name));
 }
 
-/// Parses the value of --numa: "local", "none" or the number of a NUMA node.
+/// Parses the value of --numa: "local", "none", "all" or the number of a NUMA node.
 NumaPolicy numa_policy(const std::string& text) {
-  const std::vector<std::string> words{"local", "none"};
+  const std::vector<std::string> words{"local", "none", "all"};
   constexpr std::size_t kMostDigits = 4;  // Linux has 1024 nodes at most
   const bool digits = !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
   if (digits && text.size() <= kMostDigits) return {NumaPolicy::Kind::node, std::stoi(text)};
   if (text == "none") return {NumaPolicy::Kind::none};
   if (text == "local") return {NumaPolicy::Kind::local};
+  if (text == "all") return {NumaPolicy::Kind::each};
   throw UsageError(fmt::format("--numa: '{}' is not {} or the number of a NUMA node{}", text, fmt::join(words, ", "),
                                suggestion(text, words)));
 }
@@ -40,17 +41,19 @@ NumaPolicy numa_policy(const std::string& text) {
 void add_device_flags(CommandLine& line, CLI::App& app) {
   app.option_defaults()->group(kDevice);
   DeviceChoice& device = line.measuring.device;
-  line.add_value(app,
-                 {.name = "gpu", .defaults = "0", .help = "number of the GPU, in CUDA's order", .min = 0, .max = 1023},
-                 "N", [&device](const Value& v) { device.gpu = static_cast<int>(std::get<std::uint64_t>(v)); });
+  CLI::Option* gpu = app.add_option_function<std::string>(
+      "--gpu", [&device](const std::string& text) { device.gpu = one_gpu(text); },
+      "number of the GPU, in CUDA's order, or its UUID or PCI address [0]");
+  gpu->type_name("N|UUID|ADDRESS");
   CLI::Option* gpus = app.add_option_function<std::string>(
       "--gpus", [&device](const std::string& text) { device.gpus = gpu_selection(text); },
       "several GPUs: all, a number of them (2: the first two), or a list (0,3)");
   line.choices[gpus->type_name("all|N|N,N,...")] = {"all"};
   CLI::Option* numa = app.add_option_function<std::string>(
       "--numa", [&device](const std::string& text) { device.numa = numa_policy(text); },
-      "NUMA node for threads and host memory; local: the GPU's node; none: the system decides [local]");
-  line.choices[numa->type_name("N|local|none")] = {"local", "none"};
+      "NUMA node for threads and host memory; local: the GPU's node; none: the system decides; all: memcpy from each "
+      "node [local]");
+  line.choices[numa->type_name("N|local|none|all")] = {"local", "none", "all"};
   Axis profile = profile_axis(
       "simulate", "simulate a modelled machine; without a value: h200; --gpu and --gpus choose among its GPUs");
   profile.implicit_value = profile.choices.front();

@@ -5,10 +5,13 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
+#include <string_view>
 #include <utility>
 
 #include "cli/command_flags.hpp"
 #include "core/error.hpp"
+#include "core/spelling.hpp"
 
 namespace xferbench::cli {
 
@@ -93,23 +96,47 @@ std::string explained(const CommandLine& line, const CLI::ParseError& error) {
   return flag.starts_with("-") ? flag + " needs a value" + see : fmt::format("--{} takes no value", flag);
 }
 
+/// Returns what a flag of other tools is called here, for example "; here it is --dir d2h"; empty if it is none.
+std::string called_here(std::string flag) {
+  static const std::map<std::string_view, std::string_view> kOfOthers{{"buffersize", "--size"},
+                                                                      {"device", "--gpu"},
+                                                                      {"devices", "--gpus"},
+                                                                      {"dtod", "memcpy --dir d2d"},
+                                                                      {"dtoh", "memcpy --dir d2h"},
+                                                                      {"gpu-id", "--gpu"},
+                                                                      {"htod", "memcpy --dir h2d"},
+                                                                      {"iterations", "--max-samples"},
+                                                                      {"output", "--json"},
+                                                                      {"repetitions", "--max-samples"},
+                                                                      {"runs", "--repeat"},
+                                                                      {"samples", "--max-samples"},
+                                                                      {"testsamples", "--max-samples"},
+                                                                      {"verbose", "--details"}};
+  flag = lower_case(flag.substr(std::min(flag.find_first_not_of('-'), flag.size())));
+  const auto found = kOfOthers.find(flag);
+  return found == kOfOthers.end() ? "" : fmt::format("; here it is {}", found->second);
+}
+
 [[noreturn]] void reject_flag(const CommandLine& line, const std::string& argument) {
   const std::string flag = argument.substr(0, argument.find('='));
   std::vector<std::string> known;
   const auto add = [&known](const CLI::App& app) {
     for (const CLI::Option* option : app.get_options()) {
-      if (!option->get_positional()) known.push_back(option->get_name());
+      if (!option->get_positional() && option->get_group() != kOfScenarios) known.push_back(option->get_name());
     }
   };
   add(line.app);
+  const bool is_default = line.app.get_subcommands().empty();
+  add(is_default ? *line.app.get_subcommand(descriptor_of(*line.scenarios.front()).name) : line.innermost());
   for (const CLI::App* command : line.app.get_subcommands({})) {
-    add(*command);
     if (command->get_option_no_throw(flag) != nullptr) {
       throw UsageError(fmt::format("{} does nothing here: it belongs to {}; leave it out", flag, command->get_name()));
     }
   }
-  throw UsageError(fmt::format("unknown flag {}{} (see xferbench {} --help)", flag, suggestion(flag, known),
-                               line.app.get_subcommands().empty() ? "overlap" : line.innermost().get_name()));
+  std::string meant = called_here(flag);
+  if (meant.empty()) meant = suggestion(flag, known);
+  throw UsageError(fmt::format("unknown flag {}{} (see xferbench {} --help)", flag, meant,
+                               is_default ? "overlap" : line.innermost().get_name()));
 }
 
 }  // namespace

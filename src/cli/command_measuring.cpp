@@ -78,12 +78,19 @@ void add_scenarios(CommandLine& line) {
 
 void finish_measuring(CommandLine& line, double budget) {
   Measuring& m = line.measuring;
-  if (m.device.simulate && line.given("--numa") && m.device.numa.kind != NumaPolicy::Kind::none) {
+  const bool is_real = m.device.numa.kind == NumaPolicy::Kind::local || m.device.numa.kind == NumaPolicy::Kind::node;
+  if (m.device.simulate && line.given("--numa") && is_real) {
     throw UsageError("--numa and --simulate contradict each other: the NUMA node does not affect a simulated run");
   }
   refuse_shared_files(m.files.named());
   m.policy = policy_of(m.sampling, budget);
   if (m.show.quiet) m.show.progress = ProgressMode::never;
+}
+
+void refuse_each_node(const CommandLine& line) {
+  if (line.measuring.device.numa.kind != NumaPolicy::Kind::each) return;
+  throw UsageError(
+      "--numa all does nothing here: xferbench memcpy --numa all measures from each node; choose one node");
 }
 
 namespace {
@@ -118,6 +125,8 @@ std::vector<ScenarioFlags> flags_of_scenarios(const CommandLine& line, const CLI
   }
   return all;
 }
+
+bool measures_each_node(const Scenario& scenario) { return descriptor_of(scenario).from_each_node; }
 
 bool has_timeline(const Scenario& scenario) { return descriptor_of(scenario).has_timeline; }
 
@@ -188,6 +197,10 @@ Command run_command(CommandLine& line) {
       refuse_unless_any(has_timeline, flags, line.scenarios, "--timeline", "has no timeline; these scenarios have one");
     }
     refuse_gpus_for_one(line, flags);
+    if (line.measuring.device.numa.kind == NumaPolicy::Kind::each) {
+      refuse_unless_any(measures_each_node, flags, line.scenarios, "--numa all",
+                        "measures from one node; these scenarios from each");
+    }
     run.cases = plan(flags);
   }
   constexpr std::array kOfThisPart{"resume", "csv",   "markdown", "html", "openmetrics", "format",
@@ -219,6 +232,7 @@ Command tune_command(CommandLine& line, TuneCommand tune) {
   finish_measuring(line, tune.exhaustive ? kDay : descriptor_of(*flags.front().scenario).tune_budget);
   tune.measuring = line.measuring;
   refuse_gpus_for_one(line, flags);
+  refuse_each_node(line);
   tune.cases = plan(flags, true);
   for (const Axis& axis : descriptor_of(*flags.front().scenario).axes) {
     if (flags.front().texts.contains(axis.name)) tune.given.push_back(axis.name);

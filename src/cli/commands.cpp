@@ -412,6 +412,7 @@ recording: docs/explain.md explains the replay, and what each finding assumes.
 
 Exit codes:
   0 the program was explained, however it ended   2 wrong usage, a program that cannot start, or a damaged recording
+  5 nothing to explain: nothing was recorded, or no GPU was used
   with --exit-code: the exit code of the program
 )";
 
@@ -512,6 +513,7 @@ Examples:
 )";
 
 Command soak_command(const CommandLine& line, SoakCommand soak) {
+  refuse_each_node(line);
   const CLI::App& app = *line.app.get_subcommand("soak");
   soak.arguments = line.measuring.arguments;
   soak.device = line.measuring.device;
@@ -634,6 +636,7 @@ void add_information(CommandLine& line) {
   auto& info = line.keep<InfoCommand>();
   const auto info_command = [&line, &info] {
     finish_measuring(line, SamplingPolicy().budget);
+    refuse_each_node(line);
     info.device = line.measuring.device;
     return info;
   };

@@ -191,6 +191,7 @@ bool is_default(const Axis& axis, const Value& value) {
 
 /// Returns the flag that selects these GPUs. A single GPU needs --gpu, because --gpus with one number means a count.
 std::vector<std::string> gpus_flag(const GpuSelection& selection) {
+  if (selection.named) return {"--gpu", *selection.named};
   if (selection.first) return {"--gpus", std::to_string(*selection.first)};
   if (selection.numbers.empty()) return {"--gpus", "all"};
   if (selection.numbers.size() == 1) return {"--gpu", std::to_string(selection.numbers.front())};
@@ -223,9 +224,13 @@ std::vector<PlannedCase> plan(std::span<const ScenarioFlags> scenarios, bool tun
 std::vector<std::string> flags_of(const DeviceChoice& device) {
   std::vector<std::string> words;
   if (device.simulate) words.insert(words.end(), {"--simulate", *device.simulate});
-  if (device.gpu) words.insert(words.end(), {"--gpu", std::to_string(*device.gpu)});
-  if (device.gpus) std::ranges::move(gpus_flag(*device.gpus), std::back_inserter(words));
-  if (device.numa.kind == NumaPolicy::Kind::none) words.insert(words.end(), {"--numa", "none"});
+  for (const auto& selection : {device.gpu, device.gpus}) {
+    if (selection) std::ranges::move(gpus_flag(*selection), std::back_inserter(words));
+  }
+  const NumaPolicy::Kind kind = device.numa.kind;
+  if (kind == NumaPolicy::Kind::none || kind == NumaPolicy::Kind::each) {
+    words.insert(words.end(), {"--numa", std::string(to_text(kind))});
+  }
   if (device.numa.kind == NumaPolicy::Kind::node) {
     words.insert(words.end(), {"--numa", std::to_string(device.numa.node)});
   }

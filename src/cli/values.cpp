@@ -16,6 +16,7 @@
 #include "core/lists.hpp"
 #include "core/printable.hpp"
 #include "core/units.hpp"
+#include "device/topology.hpp"
 
 namespace xferbench::cli {
 
@@ -134,6 +135,7 @@ class AxisParser {
     std::size_t begin = 0;
     while (begin <= text.size()) {
       const std::size_t end = std::min(text.find(axis_.separator, begin), text.size());
+      refuse_decimal_comma(text.substr(begin), end - begin);
       append(text.substr(begin, end - begin), values);
       begin = end + 1;
     }
@@ -146,6 +148,26 @@ class AxisParser {
     std::vector<Value> in_order;
     std::set<Value> known;
   };
+
+  /// Throws UsageError if the item of `length` characters that the text begins with, and the item that follows, may be
+  /// meant as one size with a decimal comma: 1,5G is 1 byte and 5 GiB.
+  void refuse_decimal_comma(std::string_view text, std::size_t length) const {
+    if (axis_.kind != AxisKind::size || length >= text.size() || !whole(text.substr(0, length))) return;
+    const std::string_view next = text.substr(length + 1, text.find(axis_.separator, length + 1) - length - 1);
+    const auto number = leading_number(next);
+    const std::string meant = fmt::format("{}.{}", text.substr(0, length), next);
+    if (!number || unit_factor(number->rest).value_or(1) == 1 || !is_size(meant)) return;
+    fail(fmt::format("'{0}{1}{2}' may mean {3}, or {0} B and {2}; write {3} or {0}B{1}{2}", text.substr(0, length),
+                     axis_.separator, next, meant));
+  }
+
+  static bool is_size(const std::string& text) {
+    try {
+      return parse_size(text) > 0;
+    } catch (const UsageError&) {
+      return false;
+    }
+  }
 
   void append(std::string_view item, Values& values) const {
     const auto add = [&values](const Value& v) {
@@ -357,6 +379,19 @@ std::vector<Value> parse_axis(const Axis& axis, std::string_view text, std::stri
   } catch (const UsageError& error) {
     throw UsageError(fmt::format("{}: {}", flag, error.what()));
   }
+}
+
+GpuSelection one_gpu(const std::string& text) {
+  constexpr std::uint64_t kMost = 1023;
+  const std::optional<std::uint64_t> number = whole(text);
+  if (number && *number <= kMost) return {.numbers = {static_cast<int>(*number)}};
+  if (number) throw UsageError(fmt::format("--gpu: {} is too large; the largest is {}", text, kMost));
+  const std::string name = lower_case(text);
+  if (name.starts_with("gpu-") || name.starts_with("mig-") || is_pci_address(name)) return {.named = text};
+  throw UsageError(
+      fmt::format("--gpu: '{}' is no GPU; write its number (0), UUID (GPU-8932f937) or PCI address (0000:1a:00.0), as "
+                  "nvidia-smi -L and xferbench info show them",
+                  text));
 }
 
 GpuSelection gpu_selection(const std::string& text) {

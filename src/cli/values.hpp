@@ -31,6 +31,10 @@ std::string bound_text(const Axis& axis, double bound);
 using xferbench::nearest;
 using xferbench::suggestion;
 
+/// Parses the value of --gpu: a number, a UUID ("GPU-8932f937", "MIG-...") or a PCI address ("0000:1a:00.0"). Throws
+/// UsageError.
+GpuSelection one_gpu(const std::string& text);
+
 /// Parses "all", "2" (the first two GPUs) or "0,3" (these GPUs). Throws UsageError.
 GpuSelection gpu_selection(const std::string& text);
 

@@ -55,6 +55,7 @@ struct Environment {
     unsigned nvlinks = 0;         ///< number of active NVLinks
     double nvlink_bandwidth = 0;  ///< bytes per second of all NVLinks together in one direction; 0: unknown
     bool mig = false;             ///< true if this is a MIG instance: other processes may use the rest of the GPU
+    bool confidential = false;    ///< confidential computing: what crosses the link is encrypted by driver and GPU
     friend bool operator==(const Gpu&, const Gpu&) = default;
   };
   /// The connection from one GPU to another. The opposite direction may differ.
@@ -74,8 +75,10 @@ struct Environment {
     std::string kernel;
     std::optional<int> numa_node;  ///< NUMA node that the process is restricted to; absent if it may run on several
     std::optional<int> gpu_numa_node;
-    std::string numa_policy;  ///< requested placement: "local", "node" or "none"; empty if the process was not placed
-    std::string numa_note;    ///< why the placement "local" could be done only in part; empty if it was complete
+    std::string
+        numa_policy;  ///< requested placement: "local", "node", "none" or "all"; empty if the process was not placed
+    std::string numa_note;        ///< why the placement "local" could be done only in part; empty if it was complete
+    std::vector<int> numa_nodes;  ///< NUMA nodes of the machine; empty if it has only one
     friend bool operator==(const Host&, const Host&) = default;
   };
   /// One difference between a profile file and the built-in profile on which it is based.

@@ -14,15 +14,16 @@
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
-#include <limits>
 #include <memory>
 #include <set>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "core/error.hpp"
 #include "core/lists.hpp"
+#include "core/spelling.hpp"
 
 // libnuma reports internal errors through these two functions, which print to standard error unless the program
 // defines them. We silence them and check return values instead.
@@ -58,26 +59,28 @@ std::string cpu_model() {
   return {};
 }
 
-std::uint64_t read_number(const path& file_path) {
-  std::ifstream file(file_path);
-  std::uint64_t number = 0;
-  return file >> number ? number : 0;  // "max" or a missing file gives 0, which means no limit
-}
+/// The files of one version of control groups. A missing file, and "max", is no limit.
+struct MemoryFiles {
+  std::vector<const char*> limits;  ///< each of them may be the smallest
+  const char* used;
+  const char* reclaimable;  ///< in memory.stat: page cache, which counts as used, but is freed when memory is needed
+};
 
-/// Returns the bytes that the control group (version 2) still allows; the largest number if it sets no limit.
-std::uint64_t control_group_headroom() {
-  constexpr auto kUnlimited = std::numeric_limits<std::uint64_t>::max();
-  std::ifstream file("/proc/self/cgroup");
-  for (std::string line; std::getline(file, line);) {
-    if (!line.starts_with("0::")) continue;
-    const path group = "/sys/fs/cgroup" + line.substr(3);
-    const std::uint64_t limit = read_number(group / "memory.max");
-    const std::uint64_t used = read_number(group / "memory.current");
-    // Inactive page cache counts as used, but the kernel frees it when memory is needed.
-    const std::uint64_t reclaimable = std::min(used, number_after("inactive_file", group / "memory.stat"));
-    if (limit != 0) return limit > used - reclaimable ? limit - (used - reclaimable) : 0;
+/// Returns the bytes that one control group still allows; nothing if it sets no limit.
+std::optional<std::uint64_t> headroom_of(const path& group, const MemoryFiles& files) {
+  const auto read = [&](const char* name) {
+    std::ifstream file(group / name);
+    std::uint64_t number = 0;
+    return file >> number ? std::optional(number) : std::nullopt;
+  };
+  std::optional<std::uint64_t> limit;
+  for (const char* name : files.limits) {
+    if (const auto one = read(name)) limit = std::min(limit.value_or(*one), *one);
   }
-  return kUnlimited;
+  if (!limit) return std::nullopt;
+  const std::uint64_t used = read(files.used).value_or(0);
+  const std::uint64_t kept = used - std::min(used, number_after(files.reclaimable, group / "memory.stat"));
+  return *limit > kept ? *limit - kept : 0;
 }
 
 // --- NUMA -----------------------------------------------------------------------------------------------------------
@@ -209,12 +212,36 @@ std::string describe_numa() {
   return fmt::format("{} node{}", nodes, nodes == 1 ? "" : "s");
 }
 
+std::optional<std::uint64_t> control_group_headroom(const path& groups_of_process, const path& mounts) {
+  static const MemoryFiles kVersion1 = {{"memory.limit_in_bytes"}, "memory.usage_in_bytes", "total_inactive_file"};
+  static const MemoryFiles kVersion2 = {{"memory.max", "memory.high"}, "memory.current", "inactive_file"};
+  std::optional<std::uint64_t> least;
+  std::ifstream file(groups_of_process);
+  for (std::string line; std::getline(file, line);) {  // number:controllers:path
+    const std::size_t controllers = line.find(':') + 1;
+    const std::size_t place = line.find(':', controllers) + 1;
+    if (controllers == 0 || place == 0) continue;
+    const std::string names = "," + line.substr(controllers, place - 1 - controllers) + ",";
+    const bool is_version2 = names == ",,";
+    if (!is_version2 && names.find(",memory,") == std::string::npos) continue;
+    const path top = is_version2 ? mounts : mounts / "memory";
+    // A container may name groups that it does not see: then the group that is mounted at the top is its own.
+    for (path rest = path(line.substr(place)).relative_path();; rest = rest.parent_path()) {
+      const auto one = headroom_of(top / rest, is_version2 ? kVersion2 : kVersion1);
+      if (one) least = std::min(least.value_or(*one), *one);
+      if (rest.empty()) break;
+    }
+  }
+  return least;
+}
+
 Environment::Host describe_host() {
   Environment::Host host;
   host.cpu = cpu_model();
   host.logical_cpus = std::thread::hardware_concurrency();
   host.memory_bytes = 1024 * number_after("MemTotal:", kMeminfo);
   host.numa_node = allowed_numa_node();
+  if (std::vector<int> nodes = all_nodes(); nodes.size() > 1) host.numa_nodes = std::move(nodes);
   utsname system{};
   if (uname(&system) == 0) host.kernel = system.release;
   return host;
@@ -223,7 +250,14 @@ Environment::Host describe_host() {
 std::optional<std::uint64_t> available_host_memory() {
   const std::uint64_t available = 1024 * number_after("MemAvailable:", kMeminfo);
   if (available == 0) return std::nullopt;
-  return std::min({available, control_group_headroom(), available_bound_memory().value_or(available)});
+  return std::min(
+      {available, control_group_headroom().value_or(available), available_bound_memory().value_or(available)});
+}
+
+std::string pinning_hint(std::string_view kernel) {
+  if (lower_case(kernel).find("microsoft") == std::string::npos) return {};
+  return "under WSL2 Windows pins only a part of the memory, less than is free: choose a smaller --size, or pageable "
+         "memory";
 }
 
 void require_node(const NumaPolicy& policy) {
@@ -238,7 +272,7 @@ void require_node(const NumaPolicy& policy) {
 
 std::string place_process(const NumaPolicy& policy, std::optional<int> gpu_node) {
   require_node(policy);
-  if (policy.kind == NumaPolicy::Kind::none) return {};
+  if (policy.kind == NumaPolicy::Kind::none || policy.kind == NumaPolicy::Kind::each) return {};
   const bool local = policy.kind == NumaPolicy::Kind::local;
   const std::vector<int> nodes = all_nodes();
   const bool only_one = nodes.size() == 1;
@@ -275,6 +309,15 @@ MemoryFromNode::MemoryFromNode(std::optional<int> node) {
   int mode = MPOL_DEFAULT;
   if (get_mempolicy(&mode, nullptr, 0, nullptr, 0) != 0 || mode != MPOL_DEFAULT) return;
   changed_ = bind_memory(*node).empty();
+}
+
+OnNode::OnNode(int node) : memory_(node) {
+  auto before = std::make_unique<cpu_set_t>();
+  if (sched_getaffinity(0, sizeof(*before), before.get()) == 0 && run_on(node)) before_ = std::move(before);
+}
+
+OnNode::~OnNode() {
+  if (before_) static_cast<void>(sched_setaffinity(0, sizeof(*before_), before_.get()));
 }
 
 MemoryFromNode::~MemoryFromNode() {

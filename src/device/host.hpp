@@ -2,8 +2,12 @@
 // memory lies on another NUMA node than the GPU also crosses the link between the CPU sockets and is slower.
 #pragma once
 
+#include <sched.h>
+
 #include <array>
 #include <cstdint>
+#include <filesystem>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -21,11 +25,12 @@ struct NumaPolicy {
     local,  ///< the GPU's node, as far as the system permits binding to it
     node,   ///< node number `node`; an error if binding to it is impossible
     none,   ///< no binding: the system, taskset or numactl decide
+    each,   ///< no binding: cases are measured from each node in turn
   };
   Kind kind = Kind::local;
   int node = 0;  ///< Linux's number of the node; used only for Kind::node
 };
-constexpr auto texts_of(NumaPolicy::Kind) { return std::to_array<std::string_view>({"local", "node", "none"}); }
+constexpr auto texts_of(NumaPolicy::Kind) { return std::to_array<std::string_view>({"local", "node", "none", "all"}); }
 
 /// Throws UsageError if the policy names a node that this machine does not have. Changes nothing.
 void require_node(const NumaPolicy& policy);
@@ -56,6 +61,18 @@ class MemoryFromNode : NonCopyable {
   bool changed_ = false;
 };
 
+/// Scope guard: within the scope, the calling thread, and threads that it starts, run on the node and allocate memory
+/// from it, as far as the system permits that.
+class OnNode : NonCopyable {
+ public:
+  explicit OnNode(int node);
+  ~OnNode();
+
+ private:
+  MemoryFromNode memory_;
+  std::unique_ptr<cpu_set_t> before_;  // the CPUs of the thread before; null if it was not moved
+};
+
 /// Returns the bytes available without swapping on the nodes that the calling thread's memory is bound to; nothing if
 /// that memory is not bound to nodes, or if the system does not report the bytes.
 std::optional<std::uint64_t> available_bound_memory();
@@ -65,6 +82,15 @@ std::string describe_numa();
 
 /// Returns facts for reports: CPU, memory, kernel, NUMA node of the calling thread. Call after place_process().
 Environment::Host describe_host();
+
+/// Returns the bytes that the memory limits of this process's control groups still allow: the smallest of its group and
+/// of all groups above it, of version 1 or 2; nothing without a limit. Tests give other places for both files.
+std::optional<std::uint64_t> control_group_headroom(
+    const std::filesystem::path& groups_of_process = "/proc/self/cgroup",
+    const std::filesystem::path& mounts = "/sys/fs/cgroup");
+
+/// Returns what may keep a system with this kernel from pinning memory that is free; empty if nothing is known.
+std::string pinning_hint(std::string_view kernel);
 
 /// Returns the bytes of host memory available without swapping, within this process's control group and the NUMA nodes
 /// that the calling thread's memory is bound to; nothing if the system does not report the bytes.

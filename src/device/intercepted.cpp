@@ -388,6 +388,7 @@ class InterceptedMachine final : public Machine {
     const CallScope scope(calls_.observer, CallKind::make_gate);
     return owned<GateView>(std::make_unique<InterceptedGate>(calls_, inner_->make_gate(timeout)));
   }
+  void place_host(std::optional<int> node) override { inner_->place_host(node); }
   void set_data_movement(bool on) override { inner_->set_data_movement(calls_.observer.moves_data(on)); }
 
  private:

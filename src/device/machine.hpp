@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <stdexcept>
 
@@ -32,9 +33,23 @@ class Machine : NonCopyable {
   [[nodiscard]] virtual Gate make_gate(double timeout) = 0;
   [[nodiscard]] Gate make_gate() { return make_gate(1.0); }
 
+  /// From now on, the calling thread runs on this NUMA node of the host, and host memory comes from it. Nothing: as the
+  /// machine was opened.
+  virtual void place_host(std::optional<int> node) = 0;
+
   /// Sets whether operations move and compute real bytes. A real machine always does and ignores this call. A simulated
   /// machine moves data in verification passes, but not in timed passes, whose times are modelled.
   virtual void set_data_movement(bool) {}
+};
+
+/// Scope guard of Machine::place_host().
+class PlacedHost : NonCopyable {
+ public:
+  PlacedHost(Machine& machine, std::optional<int> node) : machine_(machine) { machine_.place_host(node); }
+  ~PlacedHost() { machine_.place_host(std::nullopt); }
+
+ private:
+  Machine& machine_;
 };
 
 inline HostRuntime& Device::host() const { return machine_.host(); }

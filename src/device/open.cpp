@@ -6,6 +6,8 @@
 #include <numeric>
 
 #include "core/error.hpp"
+#include "core/spelling.hpp"
+#include "device/topology.hpp"
 
 namespace xferbench {
 
@@ -21,9 +23,29 @@ int gpu_of(const GpuOfProcess& process, std::size_t count) {
                   count, count, count));
 }
 
+/// Returns the index of the GPU with the name: its PCI address, its UUID or the beginning of that.
+int gpu_named(const std::string& name, std::size_t count, const std::function<Environment::Gpu(int)>& describe,
+              const std::string& or_else) {
+  std::vector<int> found;
+  std::string known;
+  for (int i = 0; i < static_cast<int>(count); ++i) {
+    const Environment::Gpu gpu = describe(i);
+    const bool is_it = same_pci_device(gpu.pci_bus_id, name) || lower_case(gpu.uuid).starts_with(lower_case(name));
+    if (is_it) found.push_back(i);
+    known += fmt::format("{}{} is {}{}{}", i == 0 ? "" : ", ", i, gpu.uuid.empty() ? "without UUID" : gpu.uuid,
+                         gpu.pci_bus_id.empty() ? "" : " at ", gpu.pci_bus_id);
+  }
+  if (found.size() == 1) return found.front();
+  throw NoDeviceError(fmt::format("{} {}: GPU {}; choose one by its number, UUID or PCI address{}",
+                                  found.empty() ? "there is no GPU" : "several GPUs have names that begin with", name,
+                                  known, or_else));
+}
+
 }  // namespace
 
-std::vector<int> chosen_gpus(const GpuSelection& selection, std::size_t count, const std::string& or_else) {
+std::vector<int> chosen_gpus(const GpuSelection& selection, std::size_t count,
+                             const std::function<Environment::Gpu(int)>& describe, const std::string& or_else) {
+  if (selection.named) return {gpu_named(*selection.named, count, describe, or_else)};
   const auto has = [count](int number) { return static_cast<std::size_t>(number) < count; };
   if (selection.of_process) return {gpu_of(*selection.of_process, count)};
   if (selection.first || selection.numbers.empty()) {

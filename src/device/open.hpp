@@ -1,6 +1,7 @@
 // Opens machines, real or simulated, so that the rest of the program need not know which backends the build contains.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,12 +26,16 @@ struct GpuSelection {
   std::vector<int> numbers{0};               ///< CUDA device indices, in this order, each once; empty: every GPU
   std::optional<std::size_t> first{};        ///< if set, overrides `numbers`: this many GPUs, from 0 on
   std::optional<GpuOfProcess> of_process{};  ///< if set, overrides `numbers` and `first`: only the GPU of this process
+  /// If set, overrides all others: the GPU with this UUID, or the unambiguous beginning of one, or this PCI address.
+  std::optional<std::string> named{};
   friend bool operator==(const GpuSelection&, const GpuSelection&) = default;
 };
 
-/// Returns the device indices that a selection means on a machine of `count` GPUs. Throws NoDeviceError if GPUs are
-/// missing; its message ends with `or_else`, a further remedy.
-std::vector<int> chosen_gpus(const GpuSelection& selection, std::size_t count, const std::string& or_else = {});
+/// Returns the device indices that a selection means on a machine of `count` GPUs. `describe` returns what is known of
+/// the GPU with an index, and is called for a selection by name. Throws NoDeviceError if GPUs are missing; its message
+/// ends with `or_else`, a further remedy.
+std::vector<int> chosen_gpus(const GpuSelection& selection, std::size_t count,
+                             const std::function<Environment::Gpu(int)>& describe, const std::string& or_else = {});
 
 /// Opens this machine with the selected GPUs after binding the process as `numa` says. The binding outlives the
 /// machine. Throws NoDeviceError with one line that says what is missing (CUDA in this build, a driver, any GPU, or a

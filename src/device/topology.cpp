@@ -12,15 +12,10 @@ namespace {
 
 bool is_digit(char c) { return std::isxdigit(static_cast<unsigned char>(c)) != 0; }
 
-/// Whether the name has the form of a PCI address, for example "0000:0f:00.0".
-bool is_pci_address(std::string_view name) {
-  const std::size_t dot = name.rfind('.');
-  if (dot == std::string_view::npos || std::ranges::count(name, ':') != 2) return false;
-  return std::ranges::all_of(name, [](char c) { return is_digit(c) || c == ':' || c == '.'; });
-}
-
-/// Returns the address without leading zeros and in lower case, for comparisons.
+/// Returns the address in lower case without leading zeros, and with a colon where the domain is left out, for
+/// comparisons.
 std::string plain_pci_address(std::string_view address) {
+  if (std::ranges::count(address, ':') == 1) return ":" + lower_case(address);
   return lower_case(address.substr(std::min(address.find_first_not_of('0'), address.size())));
 }
 
@@ -29,6 +24,12 @@ std::size_t count_of(std::span<const NvLinkEnd> ends, NvLinkEnd::Kind kind) {
 }
 
 }  // namespace
+
+bool is_pci_address(std::string_view name) {
+  const auto colons = std::ranges::count(name, ':');
+  if (name.rfind('.') == std::string_view::npos || colons < 1 || colons > 2) return false;
+  return std::ranges::all_of(name, [](char c) { return is_digit(c) || c == ':' || c == '.'; });
+}
 
 std::vector<std::string> bridges_above(const std::filesystem::path& folder) {
   std::error_code missing;

@@ -14,7 +14,11 @@ namespace xferbench {
 /// folder, a link into the bus tree. Returns an empty list if the folder does not exist.
 std::vector<std::string> bridges_above(const std::filesystem::path& folder);
 
-/// Whether two PCI addresses name the same device. CUDA, NVML and sysfs differ in leading zeros and letter case.
+/// Whether the name has the form of a PCI address, for example "0000:0f:00.0", or "0f:00.0" without the domain.
+bool is_pci_address(std::string_view name);
+
+/// Whether two PCI addresses name the same device. CUDA, NVML and sysfs differ in leading zeros and letter case, and
+/// people leave out the domain 0000.
 bool same_pci_device(std::string_view a, std::string_view b);
 
 /// The remote end of an NVLink.

@@ -17,6 +17,7 @@
 
 #include "core/child_process.hpp"
 #include "core/descriptor.hpp"
+#include "core/error.hpp"
 #include "ranks/timed_collectives.hpp"
 
 namespace xferbench {
@@ -55,10 +56,19 @@ std::string why_mpi_takes_no_gpu_memory(int gpu, double timeout) {
   }
   const std::optional<int> status = child->wait(timeout);
   if (!status) return fmt::format("the process that tested it did not end within {} s", timeout);
-  if (WIFSIGNALED(*status)) return fmt::format("the process that tested it was killed by signal {}", WTERMSIG(*status));
-  if (WEXITSTATUS(*status) == 0) return {};
-  const std::string said = text_in(reading.number());
-  return said.empty() ? fmt::format("the process that tested it ended with exit code {}", WEXITSTATUS(*status)) : said;
+  return probe_result(*status, text_in(reading.number()));
+}
+
+std::string probe_result(int status, const std::string& said) {
+  if (WIFSIGNALED(status)) return fmt::format("the process that tested it was killed by signal {}", WTERMSIG(status));
+  switch (WEXITSTATUS(status)) {
+    case static_cast<int>(ExitCode::ok): return {};
+    case static_cast<int>(ExitCode::no_device):
+      return "not tested, because a second process cannot use the GPU; if it is in exclusive mode, let several use it "
+             "(nvidia-smi --compute-mode=DEFAULT)";
+    default: break;
+  }
+  return said.empty() ? fmt::format("the process that tested it ended with exit code {}", WEXITSTATUS(status)) : said;
 }
 
 std::string try_gpu_memory(Communicator& alone, Device& device, double timeout) {

@@ -90,6 +90,8 @@ constexpr std::array kGpuFields{
                                   "Bytes per second of all NVLinks together, in each direction."),
     field<&Gpu::mig>("mig", omit_empty,
                      "The device is a MIG instance: it shares links and memory with other instances."),
+    field<&Gpu::confidential>("confidential", omit_empty,
+                              "Confidential computing is on: driver and GPU encrypt what crosses the link."),
 };
 constexpr Codec kGpu = named("gpu", record(kGpuFields, "The GPU, or the modelled GPU of a simulated run."));
 
@@ -114,8 +116,10 @@ constexpr std::array kHostFields{
     field<&Host::numa_node>("numa_node", omit_empty, "NUMA node that the process ran on, if there was only one."),
     field<&Host::gpu_numa_node>("gpu_numa_node", omit_empty, "NUMA node that the GPU, or all GPUs, are attached to."),
     field<&Host::numa_policy>("numa_policy", omit_empty,
-                              "Policy of --numa: local, node or none. Absent in simulated runs."),
+                              "Policy of --numa: local, node, none or all. Absent in simulated runs."),
     field<&Host::numa_note>("numa_note", omit_empty, "Why the process or its memory was not bound as requested."),
+    field<&Host::numa_nodes, kListOf<int, kWhole<int>>>("numa_nodes", omit_empty,
+                                                        "NUMA nodes of the machine. Absent if it has only one."),
 };
 constexpr Codec kHost = record(kHostFields, "The host.");
 

@@ -54,7 +54,8 @@ struct Answer {
   std::string text{};
   std::string slow_axis{};
   std::string slow_value{};
-  std::vector<std::string> each{};  ///< axes; there is one sentence for each existing combination of their values
+  std::vector<std::string> findings{};  ///< kinds of findings whose sentences come before all others
+  std::vector<std::string> each{};      ///< axes; there is one sentence for each existing combination of their values
   /// Only cases with the largest value of these axes can be the best case; small sizes mostly show the cost of calls.
   std::vector<std::string> largest{"size"};
   /// Whether cases are ways to do the same work. Tables then show the time of each case as a multiple of the fastest
@@ -65,6 +66,7 @@ struct Answer {
 /// How many GPUs a scenario uses.
 enum class UsesGpus {
   one,             ///< the first GPU of the run
+  each,            ///< each GPU that --gpus requests, one after the other; without it, one
   one_or_several,  ///< all GPUs that --gpus requests; without it, one
   several,         ///< all GPUs of the machine, unless --gpus requests others
 };
@@ -85,6 +87,7 @@ struct ScenarioDescriptor {
   std::vector<std::string_view> work_axes{};
   bool has_timeline = false;  ///< whether the scenario's run() calls RunContext::trace_region
   UsesGpus gpus = UsesGpus::one;
+  bool from_each_node = false;  ///< whether --numa all measures its cases from each NUMA node of the host
   /// Whether the scenario measures between ranks of a run under mpirun or srun. All ranks then take part in every case,
   /// and the case's concurrency decides which of them work at the same time.
   bool needs_ranks = false;

@@ -144,7 +144,8 @@ Result attempt(const PlannedCase& planned, const RunContext& bench) {
   std::string unavailable;
   std::string failure = failure_of([&] {
     try {
-      planned.scenario->run(planned.config, bench, result);
+      const std::vector<Device*> devices = devices_of(planned, bench.machine);
+      planned.scenario->run(planned.config, devices.size() == 1 ? bench.on(*devices.front()) : bench, result);
     } catch (const UnavailableError& error) {
       unavailable = error.what();
     } catch (const FailedCheck& failed) {  // keep the samples taken so far: they help to find the cause

@@ -41,6 +41,7 @@ struct MemoryNeeds {
 struct GpusOfRun {
   const Environment& environment;  ///< description of the opened machine
   bool asked_for = false;          ///< whether the user gave --gpus; if not, only some scenarios use all the GPUs
+  bool each_node = false;          ///< whether the user gave --numa all
   int ranks = 1;                   ///< number of MPI processes that measure together
 
   [[nodiscard]] std::size_t count() const { return environment.gpu_count(); }
@@ -116,6 +117,10 @@ struct RunContext {
   /// Samples from earlier turns of the case (see measure/history.hpp); null if the case has only one turn.
   std::shared_ptr<SampleHistory> history{};
 
+  /// Returns the same settings for a scenario that measures another device.
+  [[nodiscard]] RunContext on(Device& other) const {
+    return {machine, other, policy, seed, verify, observe, trace, objective, memo, pace, fleet, moments, history};
+  }
   /// Whether the payload must be filled: if results are verified, or if timed copies move real data.
   [[nodiscard]] bool needs_data() const { return verify || device.capabilities().moves_data_when_timed; }
   /// Timed passes whose results are checked: none on a simulated machine, where they move no data.

@@ -87,12 +87,14 @@ std::size_t Tally::place_of(int gpu, SoakLoad load) {
 }
 
 void Tally::add(const GpuTurn& turn, double seconds, const Moment& now) {
+  totals_.elapsed = now.elapsed;
+  // A round's new data are checked as a turn of h2d, which is nothing to tell of while they are right.
+  if (turn.moved == 0 && turn.verified == 0 && turn.wrong.empty()) return;
   const std::size_t place = place_of(turn.gpu, turn.load);
   SoakLoadTotals& totals = totals_.loads[place];
   totals.moved += turn.moved;
   totals.verified += turn.verified;
   totals.busy += turn.seconds;
-  totals_.elapsed = now.elapsed;
   for (const SoakWrong& wrong : turn.wrong) {
     totals.wrong += wrong.bytes;
     add(wrong, now);

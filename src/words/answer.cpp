@@ -126,6 +126,10 @@ std::string which(const ScenarioDescriptor& scenario, const Result& best, const 
 
 }  // namespace
 
+bool leads_answer(const ScenarioDescriptor& scenario, const Finding& finding) {
+  return !finding.detail && !finding.row && !finding.text.empty() && has_item(scenario.answer.findings, finding.kind);
+}
+
 std::vector<std::string> answers_of(const ScenarioDescriptor& scenario, std::span<const Result* const> results) {
   const Results run = those_of(results, [](const Result* r) { return r->status != Status::skipped; });
   const auto name_of = [&scenario](const Result* r) {

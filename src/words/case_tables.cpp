@@ -171,6 +171,10 @@ Table empty_table(const Group& group) {
   for (const Axis& axis : group.scenario.axes) {
     if (group.varies(axis.name)) table.header.push_back(axis.name);
   }
+  // Cases on each GPU of the run, or from each NUMA node, differ in parameters without an axis.
+  for (const char* each : {"gpus", "numa"}) {
+    if (group.varies(each)) table.header.emplace_back(each);
+  }
   table.left_columns = table.header.size();
   return table;
 }

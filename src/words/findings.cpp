@@ -63,7 +63,7 @@ class Findings {
   Findings(const Report& report, const ScenarioDescriptor& scenario, const FindingsShown& shown)
       : scenario_(scenario), fixed_(shown.fixed), all_(shown.details), whose_(shown.whose) {
     for (const Finding& f : report.findings) {
-      if (f.scenario == scenario_.name) take(f);
+      if (f.scenario == scenario_.name && !leads_answer(scenario_, f)) take(f);
     }
   }
 

@@ -157,10 +157,13 @@ std::string nodes_text(const Environment& e) {
   return fmt::format("{}", fmt::join(texts, "; "));
 }
 
+constexpr const char* kEncrypted = ", confidential computing (copies are encrypted)";
+
 void add_gpu(Labels& facts, const Environment& e, const Environment::Gpu& gpu) {
   std::string name = gpu.index ? fmt::format("{}: {}", *gpu.index, gpu.name) : gpu.name;
   if (e.simulated()) name += fmt::format(" (SIMULATED by profile {})", e.profile_text());
   if (gpu.mig) name += ", MIG instance";
+  if (gpu.confidential) name += kEncrypted;
   add(facts, "GPU", name);
   add(facts, "  chip",
       fmt::format("compute capability {}, {} SMs up to {:.0f} MHz", gpu.compute_capability, gpu.multiprocessors,
@@ -225,6 +228,7 @@ std::string machine_line(const Environment& e) {
   if (e.gpu.pcie && e.gpu.pcie->below_maximum()) {
     text += fmt::format(" (the GPU supports Gen{} x{})", e.gpu.pcie->max_generation, e.gpu.pcie->max_width);
   }
+  if (e.gpu.confidential) text += kEncrypted;
   if (!e.driver.empty()) text += ", driver " + e.driver;
   if (!e.host.cpu.empty() && !e.simulated()) text += ", " + e.host.cpu;
   return text;

@@ -109,7 +109,10 @@ void add_answers(const Report& report, Descriptors scenarios, Document& document
   const auto first = [&](const Result& r) { return r.config.scenario() == report.results.front().config.scenario(); };
   const bool several = !std::ranges::all_of(report.results, first);
   for (const ScenarioDescriptor* scenario : scenarios) {
-    for (const std::string& answer : answers_of(*scenario, results_of(report, *scenario))) {
+    const auto leads = [&](const Finding& f) { return f.scenario == scenario->name && leads_answer(*scenario, f); };
+    std::vector<std::string> answers = list_of(those_of(report.findings, leads), &Finding::text);
+    std::ranges::move(answers_of(*scenario, results_of(report, *scenario)), std::back_inserter(answers));
+    for (const std::string& answer : answers) {
       document.add(Sentence{.text = several ? scenario->name + ": " + answer : answer,
                             .tone = Tone::bold,
                             .strong = true,

@@ -47,6 +47,16 @@ TEST(Findings, AreNotForRunsThatHaveNone) {
   EXPECT_EQ(xferbench({"--simulate", "--repeat", "2", "--json", "r.json", "--details"}).exit_code, 2);
 }
 
+TEST(Findings, SayFirstThatPinnedMemoryIsSlowerThanPageable) {
+  const TemporaryFolder folder;
+  const auto profile = folder / "narrow.json";
+  write_file(profile, R"({"schema":"xferbench-profile/1","base":"h200","name":"narrow","set":{"h2d_rate":6e9}})");
+  const Outcome o = xferbench({"memcpy", "--dir", "h2d,d2h", "--simulate", profile, "--max-samples", "6"});
+  expect_success(o);
+  EXPECT_TRUE(contains(o.out, "\nh2d: pinned memory is slower than pageable: 5.999")) << o.out;
+  EXPECT_FALSE(contains(o.out, "d2h: pinned memory is slower")) << o.out;
+}
+
 TEST(SkippedCases, OfOneReasonAreOneLine) {
   const Outcome o = xferbench(many_kinds_of_memory({"--markdown", "/dev/stderr"}));
   EXPECT_EQ(sentences_in(o.out, "12 of 66 cases skipped"), 1U) << o.out;

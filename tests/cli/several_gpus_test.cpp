@@ -82,22 +82,95 @@ TEST(SeveralGpus, AreNamedWhereOnlyOneOfThemWasMeasured) {
     EXPECT_EQ(o.exit_code, 0) << o.err;
     return o.out;
   };
-  const std::string mixed =
-      said({"--gpus", "3,5", "p2p", "--pairs", "3-5", "--dir", "write", "memcpy", "--dir", "h2d"});
+  const std::string mixed = said({"--gpus", "3,5", "p2p", "--pairs", "3-5", "--dir", "write", "async", "--dir", "h2d"});
   EXPECT_TRUE(contains(mixed, "GPU 3 only")) << mixed;
-  EXPECT_EQ(mixed.find("only"), mixed.rfind("only")) << "of memcpy, not of p2p: " << mixed;
+  EXPECT_EQ(mixed.find("only"), mixed.rfind("only")) << "of async, not of p2p: " << mixed;
   EXPECT_TRUE(contains(said({"memcpy", "--gpu", "5"}), "NVIDIA H200 (GPU 5), "));
   EXPECT_FALSE(contains(said({"memcpy", "--gpu", "0"}), "GPU 0"));
 }
 
 TEST(SeveralGpus, AreNothingForWhatIsAboutOne) {
-  for (const Arguments& command : {Arguments{"memcpy"}, Arguments{"tune", "smem"}}) {
+  for (const Arguments& command : {Arguments{"async"}, Arguments{"tune", "smem"}}) {
     Arguments words = command;
     words.insert(words.end(), {"--simulate", "h200-x2", "--gpus", "all"});
     const Outcome o = xferbench(words);
     EXPECT_EQ(o.exit_code, 2) << o.out;
     EXPECT_TRUE(contains(o.err, "--gpus") && contains(o.err, "p2p, together, multipath")) << o.err;
   }
+}
+
+TEST(SeveralGpus, AreMeasuredOneAfterTheOtherByMemcpy) {
+  const TemporaryFolder folder;
+  const auto file = folder / "r.json";
+  const Outcome o = xferbench({"memcpy", "--dir", "h2d", "--host", "pinned", "--simulate", "h200-x8", "--gpus", "all",
+                               "--max-samples", "6", "--json", file});
+  expect_success(o);
+  EXPECT_TRUE(contains(o.out, "\nall 8 GPUs are equally fast (within 1 %): h2d, pinned (")) << o.out;
+  Json json = read_json(file);
+  std::vector<Gpus> measured;
+  for (const Json& result : json["results"]) measured.push_back(result["gpus"].get<Gpus>());
+  EXPECT_EQ(measured, (std::vector<Gpus>{{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}}));
+  json["results"].erase(json["results"].begin() + 2, json["results"].end());
+  json["complete"] = false;
+  write_file(file, json.dump());
+  expect_success(xferbench({"--resume", file, "--quiet"}));
+  EXPECT_EQ(read_json(file)["results"].size(), 8U);
+}
+
+TEST(SeveralGpus, WhosePeerPathIsSlowAreComparedWithTheWayThroughTheHost) {
+  const TemporaryFolder folder;
+  const auto profile = folder / "slow.json";
+  write_file(profile,
+             R"({"schema":"xferbench-profile/1","base":"h200-x2","name":"slow","set":{"peer_write_rate":2e9}})");
+  const Outcome o =
+      xferbench({"p2p", "--pairs", "0-1", "--dir", "write,read", "--simulate", profile, "--max-samples", "6"});
+  expect_success(o);
+  EXPECT_TRUE(contains(o.out, "the peer path is slow between the pair; write")) << o.out;
+  EXPECT_TRUE(contains(o.out, "0 to 1: 2.000 GB/s, 0.4 % of its limit; through the")) << o.out;
+  EXPECT_EQ(o.out.find("peer path"), o.out.rfind("peer path")) << "reads are fast: " << o.out;
+}
+
+TEST(NumaNodes, AreEachMeasuredByMemcpy) {
+  const TemporaryFolder folder;
+  const auto profile = folder / "far.json";
+  write_file(profile, R"({"schema":"xferbench-profile/1","base":"h200-x8","name":"far",
+    "set":{"between_sockets.in":40e9,"between_sockets.out":40e9}})");
+  const Arguments run{"--simulate", profile, "--numa", "all", "--gpus", "0,7", "--max-samples", "6"};
+  Arguments copies{"memcpy", "--dir", "h2d", "--host", "pinned", "--json", "-"};
+  copies.insert(copies.end(), run.begin(), run.end());
+  const Json json = parse_json(xferbench(copies).out);
+  ASSERT_EQ(json["results"].size(), 4U);
+  EXPECT_EQ(json["results"][1]["params"]["numa"], 1);
+  EXPECT_EQ(json["environment"]["host"]["numa_nodes"], (Json{0, 1}));
+  copies.erase(copies.begin() + 5, copies.begin() + 7);
+  const Outcome o = xferbench(copies);
+  expect_success(o);
+  EXPECT_TRUE(contains(o.out, "memory of the wrong NUMA node costs up to 2")) << o.out;
+  Arguments others{"async"};
+  others.insert(others.end(), run.begin(), run.end() - 4);
+  expect_refusal(xferbench(others), 2, "--numa all does nothing here: async measures from one node");
+  expect_refusal(xferbench({"soak", "--simulate", "--numa", "all", "--for", "1s"}), 2, "--numa all does nothing here");
+}
+
+TEST(SeveralGpus, SoakOnlyByTheLoadsThatWereAskedFor) {
+  const Outcome o = xferbench(
+      {"soak", "--for", "2s", "--load", "both,p2p", "--simulate", "h200-x2", "--gpus", "all", "--size", "1M"});
+  EXPECT_TRUE(contains(o.out, "both") && contains(o.out, "p2p")) << o.out << o.err;
+  EXPECT_FALSE(contains(o.out, "h2d")) << o.out;
+}
+
+TEST(SimulatedGpu, IsChosenByItsUuid) {
+  const TemporaryFolder folder;
+  const auto profile = folder / "named.json";
+  write_file(profile, R"({"schema":"xferbench-profile/1","base":"h200-x8","name":"named","uuid":"GPU-8932f937"})");
+  const auto on = [&](const char* gpu) {
+    return xferbench({"memcpy", "--dir", "h2d", "--simulate", profile, "--gpu", gpu, "--max-samples", "6"});
+  };
+  const Outcome sixth = on("gpu-8932f937-6");
+  expect_success(sixth);
+  EXPECT_TRUE(contains(sixth.out, "(GPU 6)")) << sixth.out;
+  expect_refusal(on("GPU-8932"), 3, "several GPUs have names that begin with GPU-8932: GPU 0 is GPU-8932f937-0, 1 is");
+  expect_refusal(on("0000:1a:00.0"), 3, "there is no GPU 0000:1a:00.0");
 }
 
 TEST(SeveralGpus, AreNotTunedButSwept) {

@@ -536,8 +536,13 @@ class Starting(Starts):
         self.assertIn("rank 2", said)
 
     def test_shared_gpus(self):
-        outcome = hosts.mpirun(3, None, [PROGRAM, *CASES, "--simulate", "h200-x2", "--share-gpus"])
+        """Also that no colours reach a file: mpirun gives each rank a terminal of its own."""
+        command = [PROGRAM, *CASES, "--simulate", "h200-x2", "--share-gpus"]
+        outcome = hosts.mpirun(3, None, command, environment={"TERM": "xterm-256color"})
         self.assertEqual(outcome.code, 0, outcome.err)
+        self.assertNotIn("\x1b[", outcome.out)
+        coloured = hosts.mpirun(3, None, [*command, "--color", "always"])
+        self.assertIn("\x1b[", coloured.out)
 
     def test_two_ranks_on_one_gpu(self):
         each, _ = profiles.fleet(3, ranks=2)

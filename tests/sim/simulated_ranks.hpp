@@ -43,7 +43,8 @@ inline OfRank run_rank(Communicator& threads, const SimulatedRanks& ranks, const
   bench.pace = &pace;
   bench.fleet = &fleet;
   OfRank results;
-  for (const PlannedCase& c : expanded(planned, {machine.device().capabilities().environment, false, threads.size()})) {
+  const GpusOfRun gpus{.environment = machine.device().capabilities().environment, .ranks = threads.size()};
+  for (const PlannedCase& c : expanded(planned, gpus)) {
     clock.synchronise(ranks.timeout);
     pace.begin_case(c.config.key());
     if (fleet.takes_part(rank)) results.push_back(run_all({{c}}, bench).front());

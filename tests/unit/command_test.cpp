@@ -302,6 +302,9 @@ INSTANTIATE_TEST_SUITE_P(
     UnknownFlags, Mistakes,
     testing::Values(Mistake{{"--sise", "4"}, {"unknown flag --sise;", "did you mean '--size'?"}},
                     Mistake{{"--sise=4"}, {"unknown flag --sise;", "did you mean '--size'?"}},
+                    Mistake{{"cutter", "--vay", "in"}, {"unknown flag --vay (see"}},
+                    Mistake{{"mover", "--dtoh"}, {"unknown flag --dtoh; here it is memcpy --dir d2h"}},
+                    Mistake{{"--testSamples=9"}, {"here it is --max-samples"}},
                     Mistake{{"mover", "--max-sample", "4"}, {"did you mean '--max-samples'?"}},
                     Mistake{{"compare", "a", "b", "--treshold", "4"}, {"did you mean '--threshold'?"}},
                     Mistake{{"-x"}, {"unknown flag -x"}}, Mistake{{"--no-verify", "-5"}, {"-5"}},
@@ -425,7 +428,7 @@ TEST(RunFlags, AreRead) {
   EXPECT_TRUE(m.show.quiet);
   EXPECT_EQ(m.show.color, ColorMode::never);
   EXPECT_EQ(m.show.progress, ProgressMode::never) << "a quiet run shows none";
-  EXPECT_EQ(m.device.gpu, 3);
+  EXPECT_EQ(m.device.gpu, (GpuSelection{.numbers = {3}}));
   EXPECT_EQ(m.files.json, "out.json");
   EXPECT_TRUE(run({"--dry-run"}).measuring.dry_run);
   EXPECT_TRUE(tune({"tune", "--dry-run"}).measuring.dry_run);
@@ -491,7 +494,7 @@ TEST(Numa, IsANodeByItsNumberOrAWord) {
   EXPECT_EQ(parsed_as<InfoCommand>({"info", "--numa", "1"}).device.numa.node, 1);
   EXPECT_TRUE(run({"--numa", "none", "--simulate"}).measuring.device.simulate.has_value());
   for (const char* text : {"-1", "0,1", "0:3", "1.5", "0x1", "", "99999", "node0"}) {
-    EXPECT_TRUE(mentions(error({"--numa", text}), "is not local, none or the number of a NUMA node")) << text;
+    EXPECT_TRUE(mentions(error({"--numa", text}), "is not local, none, all or the number of a NUMA node")) << text;
   }
 }
 
@@ -529,7 +532,7 @@ TEST(Commands, ListExplainsColumnsAndWhatElseResultsHave) {
 }
 
 TEST(Commands, InfoIsOfAGpuAndMayBeJson) {
-  EXPECT_EQ(parsed_as<InfoCommand>({"info", "--gpu", "1"}).device.gpu, 1);
+  EXPECT_EQ(parsed_as<InfoCommand>({"info", "--gpu", "1"}).device.gpu, (GpuSelection{.numbers = {1}}));
   EXPECT_FALSE(parsed_as<InfoCommand>({"info"}).files.json);
   EXPECT_EQ(parsed_as<InfoCommand>({"info", "--json"}).files.json, "-");
   EXPECT_EQ(parsed_as<InfoCommand>({"info", "--json", "facts.json"}).files.json, "facts.json");

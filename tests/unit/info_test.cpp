@@ -159,6 +159,14 @@ TEST(InfoOnSeveralGpus, SaysThatAGpuIsAPartOfOne) {
   EXPECT_NE(said(gpu_facts(e), "GPU").find("MIG instance"), std::string::npos);
 }
 
+TEST(MachineLine, SaysThatCopiesAreEncrypted) {
+  Environment e = test::real_report().environment;
+  e.gpu.confidential = true;
+  EXPECT_EQ(machine_line(e),
+            "NVIDIA H200, PCIe Gen5 x16, confidential computing (copies are encrypted), driver 580.1, Some CPU");
+  EXPECT_TRUE(said(gpu_facts(e), "GPU").ends_with(", confidential computing (copies are encrypted)"));
+}
+
 TEST(MachineLine, NamesTheGpuItsLinkTheDriverAndTheProcessor) {
   Environment e = test::real_report().environment;
   EXPECT_EQ(machine_line(e), "NVIDIA H200, PCIe Gen5 x16, driver 580.1, Some CPU");

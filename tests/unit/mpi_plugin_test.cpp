@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
@@ -12,6 +13,7 @@
 #include "app/fleet/rank_session.hpp"
 #include "core/error.hpp"
 #include "mpi/table.h"
+#include "ranks/gpu_probe.hpp"
 #include "ranks/timed_collectives.hpp"
 #include "support/files.hpp"
 #include "tests/support/fake_mpi_plugin.h"
@@ -152,6 +154,17 @@ TEST_F(MpiPlugin, IsEndedWhereRanksAreRefused) {
     EXPECT_EQ(session.refusal, static_cast<int>(ExitCode::usage)) << "MPI knows of one rank";
   }
   EXPECT_EQ(fake_->finalised, 1);
+}
+
+// --- Whether MPI accepts GPU memory ---------------------------------------------------------------------------------
+
+TEST(GpuProbe, TellsAFailureFromAGpuThatNoSecondProcessCanUse) {
+  const auto exited = [](int code) { return code << 8; };  // as waitpid() reports it
+  EXPECT_EQ(probe_result(exited(0), ""), "");
+  EXPECT_EQ(probe_result(exited(1), "received byte 7 is wrong"), "received byte 7 is wrong");
+  EXPECT_EQ(probe_result(exited(1), ""), "the process that tested it ended with exit code 1");
+  EXPECT_EQ(probe_result(SIGSEGV, ""), "the process that tested it was killed by signal 11");
+  EXPECT_TRUE(probe_result(exited(3), "").starts_with("not tested, because a second process cannot use the GPU"));
 }
 
 }  // namespace

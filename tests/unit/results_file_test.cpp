@@ -119,7 +119,8 @@ Environment environment() {
             maybe([] { return whole<int>(); }),
             maybe([] { return whole<int>(); }),
             known(),
-            known()};
+            known(),
+            several([](std::size_t) { return whole<int>(); })};
   return e;
 }
 
@@ -346,9 +347,10 @@ Report rich_report() {
   part.name = "NVIDIA H200 MIG 1g.18gb";
   part.index = 0;
   part.mig = true;
+  part.confidential = true;
   e.gpus = {e.gpu, part};
   e.links = {{1, 0, true, true, 18, 478.125e9}, {0, 1}};
-  e.host = {"Some CPU \"quoted\"", 64, 1ULL << 40, "6.1", 0, 1, "local", "no memory of its own \\ \t \xC3\xA9"};
+  e.host = {"Some CPU \"quoted\"", 64, 1ULL << 40, "6.1", 0, 1, "local", "no memory of its own \\ \t \xC3\xA9", {0, 1}};
   Result skipped(test::copy_case("d2h", "", 1));
   skipped.status = Status::skipped;
   skipped.reason = "no";

@@ -69,6 +69,15 @@ TEST(SoakTally, SumsWhatWasMovedAndVerifiedByGpuAndLoad) {
   EXPECT_EQ(loads[2].gpu, 1);
 }
 
+TEST(SoakTally, NamesALoadThatWasNotAskedForOnlyWhereItsNewDataWereWrong) {
+  Tally tally(settings(), {state()});
+  tally.add({.gpu = 0, .load = SoakLoad::h2d}, 1, moment(1));
+  EXPECT_TRUE(tally.so_far().loads.empty());
+  EXPECT_DOUBLE_EQ(tally.so_far().elapsed, 1);
+  tally.add(turn_with(wrong(4)), 1, moment(2));
+  EXPECT_EQ(tally.so_far().loads.size(), 1U);
+}
+
 TEST(SoakTally, AnIntervalHasTheRatesOfItsOwnTurns) {
   Tally tally(settings(), {state()});
   for (const double rate : {50.0, 52.0, 51.0}) tally.add(turn(rate), 1, moment(1));

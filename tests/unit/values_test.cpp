@@ -71,6 +71,21 @@ TEST(GpuSelections, AreAllSoManyOrThese) {
   EXPECT_EQ(gpu_selection("3,0"), (GpuSelection{.numbers = {3, 0}}));
 }
 
+TEST(GpuSelections, OfOneGpuAreItsNumberUuidOrAddress) {
+  EXPECT_EQ(one_gpu("7"), (GpuSelection{.numbers = {7}}));
+  for (const char* name : {"GPU-8932f937", "gpu-8", "MIG-41b35014-745a-5c64-8acd-7edbb4e0c5b7", "0000:1a:00.0",
+                           "00000000:1A:00.0", "1a:00.0"}) {
+    EXPECT_EQ(one_gpu(name), (GpuSelection{.named = name}));
+  }
+  for (const char* text : {"", "-1", "1.5", "0,1", "all", "H100", "1a:00", "99999999999999999999999"}) {
+    const std::string message = message_of<UsageError>([&] { static_cast<void>(one_gpu(text)); });
+    EXPECT_TRUE(message.starts_with("--gpu: '" + std::string(text) + "' is no GPU; write its number (0), UUID"))
+        << text;
+  }
+  EXPECT_EQ(message_of<UsageError>([] { static_cast<void>(one_gpu("1024")); }),
+            "--gpu: 1024 is too large; the largest is 1023");
+}
+
 TEST(GpuSelections, AreNothingElse) {
   for (const char* text : {"", "0", "00", "al", "two", "-1", "1.5", "0,", ",0", "0,0", "0,00", "0+1", "0:3", "0, 1",
                            "0,99999999999", "99999999999999999999999"}) {
@@ -142,6 +157,10 @@ TEST(Sizes, AreBytesOrInUnits) {
 
 TEST(Sizes, ThatAreNoneAreRefusedWithTheReason) {
   expect_refused(kSize, {"1.5", "0.3K", "1.0000000001GB"}, "not a whole number of bytes");
+  expect_refused(kSize, {"1,5G"}, "'1,5G' may mean 1.5G, or 1 B and 5G; write 1.5G or 1B,5G");
+  expect_refused(kSize, {"0,5G", "4K,2,25MiB", "1,5GB,8G"}, " may mean ");
+  EXPECT_EQ(values<std::uint64_t>(kSize, "512,4K"), (std::vector<std::uint64_t>{512, 4096})) << "no 512.4K is a size";
+  EXPECT_EQ(values<std::uint64_t>(kSize, "1B,5G").size(), 2U);
   expect_refused(kSize, {"0", "0K", "0.0G", "-1", "-4K"}, "is not a positive size");
   expect_refused(kSize, {"K", "abc", "inf", "nan", "-", "+4K", " 4K"}, "is not a size");
   const Texts unknown{"4Q", "4KBs", "4Ki", "4 K", "1e3", "0x10", "4P"};

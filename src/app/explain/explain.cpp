@@ -234,7 +234,8 @@ int perform(const cli::ExplainCommand& command) {
   const Analysis analysis = analyse(command, folder);
   refuse_missing_range(analysis);
   write(command, analysis, files);
-  return command.exit_code ? folder.code() : static_cast<int>(ExitCode::ok);
+  if (command.exit_code) return folder.code();
+  return static_cast<int>(analysis.explanation.processes.empty() ? ExitCode::nothing_measured : ExitCode::ok);
 }
 
 }  // namespace xferbench::app

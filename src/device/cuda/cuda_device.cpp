@@ -39,7 +39,7 @@ class CudaDevice final : public Device {
                       "the preset this-gpu",
                       gpu_.number(), environment.gpu.compute_capability, describe(status)));
     }
-    environment.gpu.pcie = pcie_link(*this, nvml, environment.gpu.pci_bus_id);
+    if (is_on_pcie(gpu_.number())) environment.gpu.pcie = pcie_link(*this, nvml, environment.gpu.pci_bus_id);
   }
   ~CudaDevice() override {
     if (peers_.empty() || !gpu_.try_make_current()) return;

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/spelling.hpp"
 #include "device/cuda/check.hpp"
 #include "device/cuda/cuda_stream.hpp"
 #include "device/cuda/describe.hpp"
@@ -58,10 +59,19 @@ struct Opened {
   Environment::Host host;
 };
 
+/// Shows CUDA the MIG instance that is selected by its UUID: a process sees only the first instance otherwise.
+void show_instance(const GpuSelection& selection) {
+  constexpr int kKeepsOthers = 0;
+  const bool is_instance = selection.named && lower_case(*selection.named).starts_with("mig-");
+  if (is_instance) setenv("CUDA_VISIBLE_DEVICES", selection.named->c_str(), kKeepsOthers);
+}
+
 Opened prepare(const GpuSelection& selection, const NumaPolicy& numa) {
   refuse_blocking_launches();
   require_node(numa);
-  const std::vector<int> numbers = chosen_gpus(selection, count_gpus());
+  show_instance(selection);
+  const std::vector<int> numbers =
+      chosen_gpus(selection, count_gpus(), [](int gpu) { return describe_gpu(gpu, Nvml()); });
   std::vector<std::optional<int>> nodes;
   for (const int number : numbers) nodes.push_back(numa_node_of(number));
   // The process is bound to a NUMA node before contexts exist, because the driver allocates its staging buffers for
@@ -107,6 +117,10 @@ class CudaMachine final : public Machine {
   [[nodiscard]] HostRuntime& host() override { return host_; }
   [[nodiscard]] Tracer& tracer() override { return tracer_; }
   [[nodiscard]] Gate make_gate(double timeout) override { return cuda::make_gate(gpus_, timeout); }
+  void place_host(std::optional<int> node) override {
+    placed_.reset();  // first, as the new scope must find the thread as it was
+    if (node) placed_.emplace(*node);
+  }
 
  private:
   std::vector<OpenedGpu> gpus_;
@@ -114,6 +128,7 @@ class CudaMachine final : public Machine {
   CudaTracer tracer_;
   std::vector<std::unique_ptr<Device>> owned_;
   std::vector<Device*> devices_;
+  std::optional<OnNode> placed_;
 };
 
 }  // namespace

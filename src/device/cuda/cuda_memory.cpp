@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "core/units.hpp"
@@ -17,6 +18,13 @@ namespace {
 /// Like check(), but formats the message only on an error.
 void check_allocation(cudaError_t status, const char* function, std::size_t bytes) {
   if (status != cudaSuccess) check(status, fmt::format("{} ({})", function, format_size(bytes)).c_str());
+}
+
+/// Like check_allocation(), for memory that is pinned: where the system pins little, the message says so.
+void check_pinning(cudaError_t status, const char* function, std::size_t bytes) {
+  const std::string hint = status == cudaErrorMemoryAllocation ? pinning_hint(describe_host().kernel) : "";
+  if (hint.empty()) return check_allocation(status, function, bytes);
+  check(status, fmt::format("{} ({}; {})", function, format_size(bytes), hint).c_str());
 }
 
 unsigned host_alloc_flags(HostMemory kind) {
@@ -52,10 +60,10 @@ void* allocate_by_cuda(const OpenedGpu& gpu, std::size_t bytes, HostMemory kind)
   if (kind == HostMemory::managed) {
     check_allocation(cudaMallocManaged(&data, bytes), "cudaMallocManaged", bytes);
   } else if (kind == HostMemory::pinned && gpu.alone()) {
-    check_allocation(cudaMallocHost(&data, bytes), "cudaMallocHost", bytes);
+    check_pinning(cudaMallocHost(&data, bytes), "cudaMallocHost", bytes);
   } else {
     const unsigned for_all = gpu.alone() ? 0 : cudaHostAllocPortable;
-    check_allocation(cudaHostAlloc(&data, bytes, host_alloc_flags(kind) | for_all), "cudaHostAlloc", bytes);
+    check_pinning(cudaHostAlloc(&data, bytes, host_alloc_flags(kind) | for_all), "cudaHostAlloc", bytes);
   }
   return data;
 }
@@ -72,7 +80,7 @@ void register_memory(const OpenedGpu& gpu, std::byte* data, std::size_t bytes, u
     static_cast<void>(cudaGetLastError());  // the error is told here
     throw UnavailableError("this system cannot pin memory in place (cudaHostRegister); choose pinned memory");
   }
-  check_allocation(status, "cudaHostRegister", bytes);
+  check_pinning(status, "cudaHostRegister", bytes);
 }
 
 /// Owner of memory that a CUDA call releases. The destructor first makes the memory's own GPU current, because the

@@ -45,6 +45,8 @@ void describe_links(Environment::Gpu& gpu, const Nvml& nvml) {
   gpu.nvlink_bandwidth = nvml.nvlink_bandwidth(*handle);
 }
 
+}  // namespace
+
 Environment::Gpu describe_gpu(int index, const Nvml& nvml) {
   cudaDeviceProp properties{};
   check(cudaGetDeviceProperties(&properties, index), "cudaGetDeviceProperties");
@@ -65,9 +67,12 @@ Environment::Gpu describe_gpu(int index, const Nvml& nvml) {
   gpu.ecc = properties.ECCEnabled != 0;
   gpu.numa_node = numa_node_of(index);
   gpu.bridges = bridges_above(sysfs_folder(gpu.pci_bus_id));
+  gpu.confidential = nvml.is_confidential();
   describe_links(gpu, nvml);
   return gpu;
 }
+
+namespace {
 
 Multiprocessor describe_multiprocessor(int index) {
   const auto number = [index](cudaDeviceAttr which) { return static_cast<unsigned>(attribute(which, index)); };
@@ -117,6 +122,11 @@ std::string pci_bus_id(int gpu) {
   char text[32] = {};
   check(cudaDeviceGetPCIBusId(text, sizeof(text), gpu), "cudaDeviceGetPCIBusId");
   return text;
+}
+
+bool is_on_pcie(int gpu) {
+  return attribute(cudaDevAttrIntegrated, gpu) == 0 &&
+         attribute(cudaDevAttrPageableMemoryAccessUsesHostPageTables, gpu) == 0;
 }
 
 std::string sysfs_folder(const std::string& pci_bus_id) { return "/sys/bus/pci/devices/" + lower_case(pci_bus_id); }

@@ -226,6 +226,16 @@ bool Nvml::is_divided(Handle handle) const {
   return mode != nullptr && mode(handle, &current, &pending) == kSuccess && current == 1;
 }
 
+bool Nvml::is_confidential() const {
+  struct State {  // nvmlConfComputeSystemState_t
+    unsigned environment;
+    unsigned feature;  // 1: enabled
+    unsigned developer_mode;
+  };
+  const auto state = ask<State>("nvmlSystemGetConfComputeState");
+  return state && state->feature == 1;
+}
+
 std::string Nvml::uuid(Handle handle) const { return text("nvmlDeviceGetUUID", handle); }
 
 // --- Errors ---------------------------------------------------------------------------------------------------------

@@ -55,6 +55,8 @@ class Nvml : NonCopyable {
 
   /// Whether the GPU is in MIG mode; CUDA then shows one instance as if it were a GPU.
   [[nodiscard]] bool is_divided(Handle handle) const;
+  /// Whether confidential computing is on in this machine.
+  [[nodiscard]] bool is_confidential() const;
   /// UUID such as "GPU-01234567-..."; empty if unknown.
   [[nodiscard]] std::string uuid(Handle handle) const;
 

@@ -24,8 +24,6 @@
 
 namespace xferbench::sim {
 
-namespace {
-
 Environment::Gpu describe_gpu(const Profile& p, int index) {
   Environment::Gpu gpu;
   gpu.name = p.gpu_name;
@@ -46,6 +44,8 @@ Environment::Gpu describe_gpu(const Profile& p, int index) {
   }
   return gpu;
 }
+
+namespace {
 
 Capabilities describe(const Profile& p, std::span<const int> gpus, std::size_t number) {
   Capabilities c;
@@ -68,6 +68,10 @@ Capabilities describe(const Profile& p, std::span<const int> gpus, std::size_t n
     }
   }
   e.host = describe_host();
+  e.host.numa_nodes.clear();
+  for (unsigned socket = 0; p.sockets > 1 && socket < p.sockets; ++socket) {
+    e.host.numa_nodes.push_back(static_cast<int>(socket));
+  }
   c.moves_data_when_timed = false;
   c.batch_copies = true;
   return c;
@@ -173,7 +177,9 @@ DeviceBuffer SimDevice::allocate_device(std::size_t bytes) {
 HostBuffer SimDevice::allocate_host(std::size_t bytes, HostMemory kind, Prefault) {
   const HostCalls calls = calls_of(kind);
   const RecordedCall recorded(sim_.recorder.get(), calls.allocate);
-  const HostView view = sim_.data.memory.allocate_host(bytes, kind, sim_.wiring.socket_of(number()));
+  const std::size_t socket =
+      sim_.host_node ? static_cast<std::size_t>(*sim_.host_node) : sim_.wiring.socket_of(number());
+  const HostView view = sim_.data.memory.allocate_host(bytes, kind, socket);
   const auto give_back = [this, view] { sim_.data.memory.free(view.data); };
   return {view, std::make_unique<SimAllocation>(sim_, calls.free, Waits::yes, give_back)};
 }
@@ -284,6 +290,7 @@ namespace {
 
 /// Returns a hint for error messages: the profiles with enough GPUs, for example ", or another profile: h200-x8".
 std::string profiles_with(const GpuSelection& selection) {
+  if (selection.named) return {};
   const auto for_number = [](int number) { return static_cast<std::size_t>(number) + 1; };
   const std::size_t wanted = selection.first ? *selection.first : most_of(selection.numbers, for_number);
   const auto fit = those_of(sim::profiles(), [&](const sim::Profile& p) { return p.gpus >= wanted; });
@@ -299,7 +306,9 @@ std::string found_from_anywhere(const std::string& profile) {
 std::unique_ptr<Machine> open_profile(sim::ProfileFile known, const std::string& profile, const GpuSelection& selection,
                                       int rank) {
   known.profile.varies.rank = static_cast<std::uint64_t>(rank);
-  std::vector<int> gpus = chosen_gpus(selection, known.profile.gpus, profiles_with(selection));
+  std::vector<int> gpus = chosen_gpus(
+      selection, known.profile.gpus, [&known](int index) { return sim::describe_gpu(known.profile, index); },
+      profiles_with(selection));
   auto machine = std::make_unique<sim::SimMachine>(std::move(known.profile), std::move(gpus));
   // Recordings of only NVTX ranges need real times, which the simulation does not have.
   const auto request = recording_request(&std::getenv);

@@ -81,6 +81,9 @@ class SimDevice : public Device {
   std::list<std::pair<KernelSource, std::unique_ptr<LoadedKernel>>> own_kernels_;
 };
 
+/// Describes the GPU of a profile's machine that has this index.
+Environment::Gpu describe_gpu(const Profile& p, int index);
+
 class SimMachine : public Machine {
  public:
   using MakeDevice = std::function<std::unique_ptr<SimDevice>(SimMachine&, std::size_t number)>;
@@ -96,6 +99,7 @@ class SimMachine : public Machine {
   [[nodiscard]] Gate make_gate(double timeout) override {
     return owned<GateView>(std::make_unique<SimGate>(sim_, timeout));
   }
+  void place_host(std::optional<int> node) override { sim_.host_node = node; }
   void set_data_movement(bool on) override { sim_.data.on = on; }
 
   /// Records all later use of the machine until it is destroyed. Call it before any stream exists. `profile` is the

@@ -51,6 +51,7 @@ struct Simulation {
 
   const Profile profile;
   std::vector<int> gpus;
+  std::optional<int> host_node{};  ///< socket of new host memory; absent: that of the GPU that it is for
   DataMovement data;
   EventSimulator events{duration_factor_of(profile.varies)};
   Wiring wiring{profile, gpus, events};
