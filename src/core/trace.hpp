@@ -31,9 +31,7 @@ struct Activity {
   friend bool operator==(const Activity&, const Activity&) = default;
 };
 
-constexpr auto texts_of(Activity::Row) {
-  return std::to_array<std::string_view>({"H2D", "kernel", "D2H", "inside", "P2P", "host"});
-}
+constexpr auto texts_of(Activity::Row) { return enum_texts("H2D", "kernel", "D2H", "inside", "P2P", "host"); }
 
 /// The activities of one pass over a timed region.
 struct Trace {

@@ -30,7 +30,7 @@ inline constexpr double kCpuSpread = 0.15;
 /// How the pieces of a run of small copies can be moved together, as scenario scatter measures it.
 enum class PieceWay { batch, kernel, staged };
 inline constexpr std::array kPieceWays{PieceWay::batch, PieceWay::kernel, PieceWay::staged};
-constexpr auto texts_of(PieceWay) { return std::to_array<std::string_view>({"batch", "kernel", "staged"}); }
+constexpr auto texts_of(PieceWay) { return enum_texts("batch", "kernel", "staged"); }
 
 /// Seconds for each of many pieces that are moved together.
 struct PieceCost {
