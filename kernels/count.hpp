@@ -10,7 +10,7 @@ namespace xferbench::kernels {
 
 /// Adds one to `counter` in device memory, or nothing if `counter` is null. The kernel code is the same in both cases,
 /// so a check with a counter also covers timed launches without a counter.
-class Count final : public Kernel {
+class Count final : public KernelOf<Count> {
  public:
   explicit Count(std::uint64_t* counter = nullptr) : counter_(counter) {}
 
@@ -24,7 +24,6 @@ class Count final : public Kernel {
     const std::uint64_t next = *counter_ + 1;
     std::memcpy(result.data(), &next, sizeof(next));
   }
-  [[nodiscard]] std::unique_ptr<Kernel> clone() const override { return std::make_unique<Count>(*this); }
 #if XFERBENCH_WITH_CUDA
   void preload() const override;
   void launch(void* cuda_stream) const override;

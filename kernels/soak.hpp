@@ -87,7 +87,7 @@ constexpr unsigned differing_bytes(std::uint32_t difference) {
 
 /// Compares `bytes` of device memory (a multiple of 16, 16-byte aligned) with the expected words and adds the wrong
 /// words to `found`. Only one kernel at a time may use the same `found`.
-class SoakCheck final : public Kernel {
+class SoakCheck final : public KernelOf<SoakCheck> {
  public:
   struct Args {
     const std::byte* data = nullptr;
@@ -105,7 +105,6 @@ class SoakCheck final : public Kernel {
   }
   void compute(std::span<std::byte> result) const override;
   [[nodiscard]] std::optional<std::vector<std::span<const std::byte>>> reads() const override;
-  [[nodiscard]] std::unique_ptr<Kernel> clone() const override { return std::make_unique<SoakCheck>(*this); }
 #if XFERBENCH_WITH_CUDA
   void preload() const override;
   void launch(void* cuda_stream) const override;
@@ -117,7 +116,7 @@ class SoakCheck final : public Kernel {
 
 /// Copies `bytes` of device memory (a multiple of 16, 16-byte aligned) through arithmetic: each word is mixed and
 /// unmixed again, so output equals input unless the hardware made an error.
-class SoakWork final : public Kernel {
+class SoakWork final : public KernelOf<SoakWork> {
  public:
   SoakWork(std::byte* destination, const std::byte* source, std::size_t bytes)
       : destination_(destination), source_(source), bytes_(bytes) {}
@@ -125,12 +124,10 @@ class SoakWork final : public Kernel {
   [[nodiscard]] std::string_view name() const override { return "soak-work"; }
   [[nodiscard]] KernelCost cost() const override { return {.bytes = 2 * bytes_}; }
   [[nodiscard]] std::span<std::byte> output() const override { return {destination_, bytes_}; }
-  void compute(std::span<std::byte> result) const override { compute_part(0, result); }
   [[nodiscard]] std::vector<std::span<const std::byte>> inputs_by_position() const override {
     return {{source_, bytes_}};
   }
   void compute_part(std::size_t offset, std::span<std::byte> result) const override;
-  [[nodiscard]] std::unique_ptr<Kernel> clone() const override { return std::make_unique<SoakWork>(*this); }
 #if XFERBENCH_WITH_CUDA
   void preload() const override;
   void launch(void* cuda_stream) const override;

@@ -109,7 +109,7 @@ struct ChildrenArgs {
 };
 
 /// One child, launched by the host.
-class Child final : public Kernel {
+class Child final : public KernelOf<Child> {
  public:
   Child(const ChildrenArgs& args, std::uint32_t index) : args_(args), index_(index) {}
 
@@ -122,7 +122,6 @@ class Child final : public Kernel {
     const std::uint32_t value = child_result(args_.seed, index_, args_.work);
     std::memcpy(result.data(), &value, sizeof(value));
   }
-  [[nodiscard]] std::unique_ptr<Kernel> clone() const override { return std::make_unique<Child>(*this); }
 #if XFERBENCH_WITH_CUDA
   void preload() const override;
   void launch(void* cuda_stream) const override;
@@ -142,7 +141,7 @@ enum class LaunchMode {
 };
 
 /// The first kernel, which launches all children, directly or through other children.
-class Children final : public Kernel {
+class Children final : public KernelOf<Children> {
  public:
   /// `launchers`: number of threads of the first kernel that launch its children.
   Children(LaunchMode way, const ChildrenArgs& args, unsigned launchers = 1)
@@ -158,7 +157,6 @@ class Children final : public Kernel {
       Child(args_, i).compute(result.subspan(i * sizeof(std::uint32_t)));
     }
   }
-  [[nodiscard]] std::unique_ptr<Kernel> clone() const override { return std::make_unique<Children>(*this); }
 #if XFERBENCH_WITH_CUDA
   void preload() const override;
   void launch(void* cuda_stream) const override;
