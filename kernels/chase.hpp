@@ -2,8 +2,6 @@
 // measures the memory latency.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <cstring>
 
 #include "device/kernel.hpp"

@@ -1,10 +1,7 @@
 // Copy kernel: the multiprocessors read and write host or device memory, 16 bytes at a time, instead of a copy engine.
 #pragma once
 
-#include <cstddef>
-
 #include "device/kernel.hpp"
-#include "device/types.hpp"
 
 namespace xferbench::kernels {
 

@@ -1,7 +1,6 @@
 // A minimal kernel that can count its launches. It measures the launch cost and proves that every launch ran.
 #pragma once
 
-#include <cstdint>
 #include <cstring>
 
 #include "device/kernel.hpp"

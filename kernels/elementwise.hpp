@@ -6,9 +6,6 @@
 #pragma once
 
 #include <array>
-#include <cstddef>
-#include <cstdint>
-#include <string_view>
 
 #include "device/kernel.hpp"
 

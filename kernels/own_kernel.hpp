@@ -3,7 +3,6 @@
 // the same dependencies is computed, so that missing synchronization still shows as wrong results.
 #pragma once
 
-#include <cstddef>
 #include <string>
 
 #include "device/kernel.hpp"

@@ -4,13 +4,8 @@
 #pragma once
 
 #include <array>
-#include <cstddef>
-#include <cstdint>
-#include <string_view>
-#include <vector>
 
 #include "device/kernel.hpp"
-#include "device/types.hpp"
 
 namespace xferbench::kernels {
 

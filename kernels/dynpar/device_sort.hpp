@@ -11,13 +11,6 @@
 // One block sorts a segment of at most kBlockSort keys in shared memory.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <span>
-#include <string_view>
-#include <vector>
-
 #include "device/kernel.hpp"
 #include "kernels/dynpar/device_launch.hpp"
 

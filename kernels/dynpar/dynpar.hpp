@@ -13,12 +13,7 @@
 // kernel alone. The number of launches pending at once is limited (Device::reserve_device_launches).
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <cstring>
-#include <memory>
-#include <span>
-#include <string_view>
 
 #include "device/kernel.hpp"
 #include "kernels/dynpar/device_launch.hpp"

@@ -4,14 +4,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <array>
 #include <set>
-#include <span>
-#include <string>
-#include <vector>
 
-#include "core/lists.hpp"
 #include "core/units.hpp"
 #include "model/transfer.hpp"
 #include "run/finding_text.hpp"

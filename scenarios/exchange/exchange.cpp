@@ -2,14 +2,7 @@
 // a pipeline of chunks, or directly with CUDA-aware MPI. The stages alone are measured in the same run, as limits.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
-#include <memory>
-#include <optional>
-#include <span>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "core/units.hpp"
 #include "device/host.hpp"

@@ -3,13 +3,6 @@
 // relaying (the upper limit).
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
-#include <optional>
-#include <span>
-#include <string>
-#include <vector>
-
 #include "core/units.hpp"
 #include "model/bounds.hpp"
 #include "run/scenario.hpp"

@@ -3,17 +3,11 @@
 // same work without overlap, all sampled interleaved in one run. A model of the pipeline explains where the time went.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <cmath>
 #include <numeric>
-#include <optional>
-#include <string>
 #include <tuple>
-#include <vector>
 
 #include "core/interrupt.hpp"
-#include "core/lists.hpp"
 #include "core/units.hpp"
 #include "kernels/elementwise.hpp"
 #include "measure/statistics.hpp"

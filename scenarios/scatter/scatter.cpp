@@ -2,13 +2,8 @@
 // pieces, how close it comes to one whole copy, and what it costs the host, the multiprocessors and a kernel beside it.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <iterator>
-#include <map>
-#include <optional>
 #include <set>
-#include <string>
-#include <vector>
 
 #include "core/units.hpp"
 #include "measure/statistics.hpp"

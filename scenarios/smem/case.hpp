@@ -1,21 +1,11 @@
 // The cases of scenario smem: parsing, skip reasons, metrics, findings, and the search space of `tune`.
 #pragma once
 
-#include <array>
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <span>
 #include <string_view>
-#include <vector>
 
-#include "core/axis.hpp"
 #include "device/types.hpp"
 #include "kernels/smem/smem.hpp"
-#include "results/result.hpp"
 #include "run/scenario.hpp"
-#include "run/skip_reason.hpp"
-#include "run/tunable.hpp"
 
 namespace xferbench {
 

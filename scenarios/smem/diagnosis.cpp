@@ -4,9 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 #include <string>
-#include <string_view>
 
 #include "core/units.hpp"
 #include "model/in_flight.hpp"

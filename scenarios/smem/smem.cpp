@@ -3,10 +3,6 @@
 // with the simplest kernel on the same tiles. All are sampled interleaved in one run.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <optional>
-#include <vector>
-
 #include "core/units.hpp"
 #include "model/bounds.hpp"
 #include "run/scenario.hpp"

@@ -3,9 +3,7 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <string>
-#include <vector>
 
 #include "core/interrupt.hpp"
 #include "scenarios/smem/launch.hpp"

@@ -1,8 +1,6 @@
 // The ways to save GPU memory to a file.
 #include "scenarios/storage/loader.hpp"
 
-#include <vector>
-
 #include "core/error.hpp"
 #include "device/host_runtime.hpp"
 

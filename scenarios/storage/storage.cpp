@@ -4,18 +4,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <iterator>
 #include <limits>
-#include <memory>
-#include <optional>
-#include <span>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "core/error.hpp"
-#include "core/lists.hpp"
 #include "core/units.hpp"
 #include "device/file.hpp"
 #include "model/bounds.hpp"

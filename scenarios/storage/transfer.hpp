@@ -2,11 +2,7 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <optional>
 #include <string_view>
-#include <vector>
 
 #include "measure/region.hpp"
 #include "run/scenario.hpp"

@@ -5,7 +5,6 @@
 #include <deque>
 #include <numeric>
 #include <utility>
-#include <vector>
 
 #include "core/error.hpp"
 #include "device/host_runtime.hpp"

@@ -2,7 +2,6 @@
 // report/check/check_report.hpp turn these records into text.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <optional>
 #include <string>

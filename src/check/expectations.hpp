@@ -1,7 +1,6 @@
 // Expectations of results: absolute limits in a file, which may be written by hand (docs/expect-schema.json).
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <optional>
 #include <string>

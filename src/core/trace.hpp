@@ -1,7 +1,6 @@
 // Records of what a device did and when, from which timelines are drawn, and helpers for all sources of such records.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>

@@ -2,7 +2,6 @@
 // fault injector.
 #pragma once
 
-#include <array>
 #include <optional>
 #include <span>
 #include <string_view>

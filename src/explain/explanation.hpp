@@ -1,7 +1,6 @@
 // The result of an analysis: plain records, without any presentation. Times in seconds.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>

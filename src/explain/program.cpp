@@ -1,7 +1,6 @@
 #include "explain/program.hpp"
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <set>
 #include <span>

@@ -1,7 +1,6 @@
 // Declarations of the measurements, metrics and labels of a scenario, for tables, files, comparisons and help.
 #pragma once
 
-#include <array>
 #include <optional>
 #include <span>
 #include <string>

@@ -1,7 +1,6 @@
 // The records of a run, which are also the contents of a results file. They have no presentation.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <functional>
 #include <map>

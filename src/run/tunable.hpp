@@ -1,7 +1,6 @@
 // The interface through which a scenario offers its cases to `tune` as a search space. run/tuner.hpp searches it.
 #pragma once
 
-#include <array>
 #include <functional>
 #include <optional>
 #include <string>

@@ -1,7 +1,6 @@
 // The watchdog: a thread that detects a device that no longer answers, because threads inside device calls are blocked.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <cstdint>
 #include <functional>

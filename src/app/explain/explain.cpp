@@ -7,11 +7,8 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
-#include <optional>
-#include <string>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 #include "app/commands.hpp"
 #include "app/explain/machine_limits.hpp"

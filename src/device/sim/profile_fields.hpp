@@ -2,7 +2,6 @@
 // to.
 #pragma once
 
-#include <array>
 #include <span>
 #include <string_view>
 
