@@ -12,14 +12,6 @@ namespace xferbench {
 
 namespace {
 
-using kernels::SmemMethod;
-using kernels::SmemOp;
-using kernels::SmemPart;
-using kernels::SmemSchedule;
-using kernels::SmemShape;
-using kernels::SmemStore;
-using kernels::SmemType;
-
 unsigned number(const Case& c, const char* axis, unsigned otherwise) {
   return static_cast<unsigned>(c.count_or(axis, otherwise));
 }

@@ -14,10 +14,6 @@ namespace xferbench {
 
 namespace {
 
-using kernels::SmemOp;
-using kernels::SmemPart;
-using kernels::SmemShape;
-
 SmemSizes sizes_of(const SmemShape& shape) {
   SmemSizes sizes;
   sizes.include(shape);

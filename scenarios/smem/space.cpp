@@ -13,10 +13,6 @@ namespace xferbench {
 
 namespace {
 
-using kernels::SmemPart;
-using kernels::SmemSchedule;
-using kernels::SmemShape;
-
 /// Returns the simplest kernel over tiles, for measuring the model's input. Each thread holds all vectors of its tile
 /// at once, so arithmetic runs at its full rate.
 SmemShape plain(const SmemShape& shape) {

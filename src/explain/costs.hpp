@@ -13,6 +13,8 @@
 
 namespace xferbench::explain {
 
+using recording::CopyKind, recording::Memory;
+
 /// In bytes. Up to this size, latency dominates the duration of a copy, and durations measured between two CUDA events
 /// include some of the events' latency.
 inline constexpr std::uint64_t kSmallCopy = 64 * KiB;
@@ -42,11 +44,13 @@ struct PieceCost {
 struct Costs {
   /// Returns the seconds of one copy between the GPU and this kind of host memory on an otherwise idle link; nothing if
   /// unknown.
-  std::function<std::optional<double>(recording::CopyKind, recording::Memory, std::uint64_t bytes)> copy =
-      [](auto, auto, auto) { return std::nullopt; };
+  std::function<std::optional<double>(CopyKind, Memory, std::uint64_t bytes)> copy = [](auto, auto, auto) {
+    return std::nullopt;
+  };
   /// Returns the cost of each piece of this size between the GPU and pinned memory; nothing if unknown.
-  std::function<std::optional<PieceCost>(recording::CopyKind, PieceWay, std::uint64_t bytes)> piece =
-      [](auto, auto, auto) { return std::nullopt; };
+  std::function<std::optional<PieceCost>(CopyKind, PieceWay, std::uint64_t bytes)> piece = [](auto, auto, auto) {
+    return std::nullopt;
+  };
   Duplex duplex{};
   std::optional<double> pin{};      ///< seconds per byte to register memory (cudaHostRegister) and unregister it
   double asynchronous_copy = 3e-6;  ///< host time of an asynchronous copy call

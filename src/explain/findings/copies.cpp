@@ -12,9 +12,6 @@
 
 namespace xferbench::explain {
 
-using recording::CopyKind;
-using recording::Memory;
-
 namespace {
 
 /// Indices of copies, grouped by direction and by whether they are small. Each group becomes one finding.
