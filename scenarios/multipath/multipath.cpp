@@ -43,7 +43,7 @@ void report(const MultipathCase& c, const Cut& cut, const std::array<Series, 4>&
   }
 }
 
-class Multipath final : public ScenarioOf<multipath_case> {
+class Multipath final : public ScenarioOf<multipath_case, multipath_space> {
  public:
   using ScenarioOf::ScenarioOf;
 
@@ -109,10 +109,6 @@ class Multipath final : public ScenarioOf<multipath_case> {
 
   [[nodiscard]] std::vector<Finding> conclude(std::span<const Result* const> results) const override {
     return multipath_findings(results);
-  }
-
-  [[nodiscard]] std::unique_ptr<Tunable> tunable(std::span<const Case> cases, const RunContext& bench) const override {
-    return multipath_space(cases, bench);
   }
 };
 

@@ -138,7 +138,7 @@ void account_for(const OverlapCase& c, const RunContext& bench, ChunkedWork& wor
   if (c.kernels_may_share_gpu()) count_kernels_at_once(bench, work, pipeline, result);
 }
 
-class Overlap final : public ScenarioOf<overlap_case> {
+class Overlap final : public ScenarioOf<overlap_case, overlap_space> {
  public:
   using ScenarioOf::ScenarioOf;
 
@@ -236,10 +236,6 @@ class Overlap final : public ScenarioOf<overlap_case> {
 
   [[nodiscard]] std::vector<Finding> conclude(std::span<const Result* const> results) const override {
     return diagnose(results);
-  }
-
-  [[nodiscard]] std::unique_ptr<Tunable> tunable(std::span<const Case> cases, const RunContext& bench) const override {
-    return overlap_space(cases, bench);
   }
 };
 
