@@ -162,15 +162,11 @@ std::string way_of(const ChildrenSpec& c) {
   return parts.empty() ? std::string(name) : fmt::format("{} ({})", name, fmt::join(parts, ", "));
 }
 
-std::string how_many(std::uint64_t n, std::string_view one, std::string_view many) {
-  return fmt::format("{} {}", n, n == 1 ? one : many);
-}
-
 /// Returns for example "256 children in a tree of 4 levels with 100 steps each".
 std::string task_of(const ChildrenSpec& c) {
-  std::string text = how_many(c.children, "child", "children");
-  if (c.tree) text += " in a tree of " + how_many(c.levels, "level", "levels");
-  if (c.work > 0) text += fmt::format(" with {} each", how_many(c.work, "step", "steps"));
+  std::string text = counted(c.children, "child", "children");
+  if (c.tree) text += " in a tree of " + counted(c.levels, "level");
+  if (c.work > 0) text += fmt::format(" with {} each", counted(c.work, "step"));
   return text;
 }
 
@@ -250,8 +246,8 @@ class Dynpar final : public ScenarioOf<dynpar_case> {
     }
     if (c.children.levels > c.children.children) {
       return SkipReason::meaningless(fmt::format("{} cannot make a tree of {}; choose a smaller --depth",
-                                                 how_many(c.children.children, "child", "children"),
-                                                 how_many(c.children.levels, "level", "levels")));
+                                                 counted(c.children.children, "child", "children"),
+                                                 counted(c.children.levels, "level")));
     }
     if (can == nullptr || !can->environment.simulated()) return std::nullopt;
     return SkipReason::unavailable("the simulator does not model launches from the device");

@@ -27,10 +27,6 @@ using explain::Traffic;
 using recording::CopyKind;
 using recording::Memory;
 
-std::string counted(std::size_t count, std::string_view one, std::string_view several) {
-  return fmt::format("{} {}", count, count == 1 ? one : several);
-}
-
 /// Returns a number with three significant digits, without an exponent.
 std::string three_digits(double value) {
   if (!(value > 0)) return "0";
