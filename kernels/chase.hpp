@@ -2,8 +2,6 @@
 // measures the memory latency.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <cstring>
 
 #include "device/kernel.hpp"
@@ -40,7 +38,7 @@ struct ChaseBlock {
 };
 
 /// Follows kChaseHops pointers from `first` on. All pointers, also those inside the lines, are device addresses.
-class Chase final : public Kernel {
+class Chase final : public KernelOf<Chase> {
  public:
   Chase(const ChaseLine* first, ChaseLog* log, ChaseTimes times = ChaseTimes::each_hop, ChaseBlock block = {})
       : first_(first), log_(log), times_(times), block_(block) {}
@@ -55,7 +53,6 @@ class Chase final : public Kernel {
     for (std::size_t i = 0; i < kChaseHops; ++i) log.last = log.last->next;
     std::memcpy(result.data(), &log, sizeof(log));
   }
-  [[nodiscard]] std::unique_ptr<Kernel> clone() const override { return std::make_unique<Chase>(*this); }
 #if XFERBENCH_WITH_CUDA
   void preload() const override;
   void launch(void* cuda_stream) const override;

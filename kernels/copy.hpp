@@ -1,14 +1,11 @@
 // Copy kernel: the multiprocessors read and write host or device memory, 16 bytes at a time, instead of a copy engine.
 #pragma once
 
-#include <cstddef>
-
 #include "device/kernel.hpp"
-#include "device/types.hpp"
 
 namespace xferbench::kernels {
 
-class MemoryCopy final : public Kernel {
+class MemoryCopy final : public KernelOf<MemoryCopy> {
  public:
   /// Both pointers are device addresses. Host memory must be mapped (with unified addressing, all page-locked and
   /// managed memory is). Any size and alignment; fast if both pointers are 16-byte aligned.
@@ -27,7 +24,6 @@ class MemoryCopy final : public Kernel {
   }
   [[nodiscard]] std::span<std::byte> output() const override { return {copy_.destination, copy_.bytes}; }
   [[nodiscard]] std::span<const Copy> moves() const override { return {&copy_, 1}; }
-  [[nodiscard]] std::unique_ptr<Kernel> clone() const override { return std::make_unique<MemoryCopy>(*this); }
 #if XFERBENCH_WITH_CUDA
   void preload() const override;
   void launch(void* cuda_stream) const override;

@@ -1,7 +1,6 @@
 // A minimal kernel that can count its launches. It measures the launch cost and proves that every launch ran.
 #pragma once
 
-#include <cstdint>
 #include <cstring>
 
 #include "device/kernel.hpp"
@@ -10,7 +9,7 @@ namespace xferbench::kernels {
 
 /// Adds one to `counter` in device memory, or nothing if `counter` is null. The kernel code is the same in both cases,
 /// so a check with a counter also covers timed launches without a counter.
-class Count final : public Kernel {
+class Count final : public KernelOf<Count> {
  public:
   explicit Count(std::uint64_t* counter = nullptr) : counter_(counter) {}
 
@@ -24,7 +23,6 @@ class Count final : public Kernel {
     const std::uint64_t next = *counter_ + 1;
     std::memcpy(result.data(), &next, sizeof(next));
   }
-  [[nodiscard]] std::unique_ptr<Kernel> clone() const override { return std::make_unique<Count>(*this); }
 #if XFERBENCH_WITH_CUDA
   void preload() const override;
   void launch(void* cuda_stream) const override;

@@ -6,13 +6,12 @@
 
 namespace xferbench::kernels {
 
-class Delay final : public Kernel {
+class Delay final : public KernelOf<Delay> {
  public:
   explicit Delay(double seconds) : seconds_(seconds) {}
 
   [[nodiscard]] std::string_view name() const override { return "delay"; }
   [[nodiscard]] KernelCost cost() const override { return {.seconds = seconds_}; }
-  [[nodiscard]] std::unique_ptr<Kernel> clone() const override { return std::make_unique<Delay>(*this); }
 #if XFERBENCH_WITH_CUDA
   void preload() const override;
   void launch(void* cuda_stream) const override;

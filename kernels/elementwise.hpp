@@ -6,9 +6,6 @@
 #pragma once
 
 #include <array>
-#include <cstddef>
-#include <cstdint>
-#include <string_view>
 
 #include "device/kernel.hpp"
 
@@ -41,17 +38,15 @@ struct ElementwiseArgs {
   bool on_host_memory = false;  ///< `in` and `out` are page-locked host memory, accessed over the link
 };
 
-class Elementwise final : public Kernel {
+class Elementwise final : public KernelOf<Elementwise> {
  public:
   Elementwise(ElementwiseOp op, const ElementwiseArgs& args) : op_(op), args_(args) {}
 
   [[nodiscard]] std::string_view name() const override { return kElementwiseNames[static_cast<std::size_t>(op_)]; }
   [[nodiscard]] KernelCost cost() const override;
   [[nodiscard]] std::span<std::byte> output() const override;
-  void compute(std::span<std::byte> result) const override { compute_part(0, result); }
   [[nodiscard]] std::vector<std::span<const std::byte>> inputs_by_position() const override;
   void compute_part(std::size_t offset, std::span<std::byte> result) const override;
-  [[nodiscard]] std::unique_ptr<Kernel> clone() const override { return std::make_unique<Elementwise>(*this); }
 #if XFERBENCH_WITH_CUDA
   void preload() const override;
   void launch(void* cuda_stream) const override;

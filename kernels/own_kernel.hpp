@@ -3,7 +3,6 @@
 // the same dependencies is computed, so that missing synchronization still shows as wrong results.
 #pragma once
 
-#include <cstddef>
 #include <string>
 
 #include "device/kernel.hpp"
@@ -27,7 +26,7 @@ struct OwnKernelArgs {
   [[nodiscard]] std::size_t bytes() const { return elements * element_bytes; }
 };
 
-class OwnKernel final : public Kernel {
+class OwnKernel final : public KernelOf<OwnKernel> {
  public:
   /// `name` and `loaded` must outlive this object.
   OwnKernel(const std::string& name, const LoadedKernel& loaded, const OwnKernelArgs& args)
@@ -36,12 +35,10 @@ class OwnKernel final : public Kernel {
   [[nodiscard]] std::string_view name() const override { return *name_; }
   [[nodiscard]] KernelCost cost() const override;
   [[nodiscard]] std::span<std::byte> output() const override { return {args_.out, args_.bytes()}; }
-  void compute(std::span<std::byte> result) const override { compute_part(0, result); }
   [[nodiscard]] std::vector<std::span<const std::byte>> inputs_by_position() const override;
   /// Computes the stand-in result: a weighted sum of the input byte and of the bytes at the same column of the halo
   /// rows. A byte 0xFF (NaN) stays 0xFF; all other results are below 0x80.
   void compute_part(std::size_t offset, std::span<std::byte> result) const override;
-  [[nodiscard]] std::unique_ptr<Kernel> clone() const override { return std::make_unique<OwnKernel>(*this); }
 #if XFERBENCH_WITH_CUDA
   void preload() const override {}  // nothing to do: the code was loaded together with the kernel
   void launch(void* cuda_stream) const override { loaded_->launch(launch_shape(), cuda_stream); }

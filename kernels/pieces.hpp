@@ -3,14 +3,7 @@
 // moves them through shared memory.
 #pragma once
 
-#include <cstddef>
-#include <memory>
-#include <span>
-#include <string_view>
-#include <vector>
-
 #include "device/kernel.hpp"
-#include "device/types.hpp"
 
 namespace xferbench::kernels {
 
@@ -27,7 +20,7 @@ enum class PieceEngine {
 };
 
 /// Copies all pieces of a list. The list must hold the same pieces as `copies` when the kernel runs.
-class PieceCopy final : public Kernel {
+class PieceCopy final : public KernelOf<PieceCopy> {
  public:
   /// Greatest number of bytes that one warp or one bulk copy moves before it reads the list again.
   static constexpr std::size_t kThreadsSlice = 2048;
@@ -50,7 +43,6 @@ class PieceCopy final : public Kernel {
     return {part_.front().destination, part_.front().bytes};
   }
   [[nodiscard]] std::span<const Copy> moves() const override { return part_; }
-  [[nodiscard]] std::unique_ptr<Kernel> clone() const override { return std::make_unique<PieceCopy>(*this); }
 #if XFERBENCH_WITH_CUDA
   void preload() const override;
   void launch(void* cuda_stream) const override;
@@ -69,7 +61,7 @@ class PieceCopy final : public Kernel {
 
 /// Reads and writes a buffer again and again, or computes in registers, with as many threads as fit on the GPU: work
 /// that is disturbed by copies beside it.
-class BusyKernel final : public Kernel {
+class BusyKernel final : public KernelOf<BusyKernel> {
  public:
   enum class Bound { memory, arithmetic };
 
@@ -80,7 +72,6 @@ class BusyKernel final : public Kernel {
 
   [[nodiscard]] std::string_view name() const override { return bound_ == Bound::memory ? "busy-memory" : "busy-fma"; }
   [[nodiscard]] KernelCost cost() const override;
-  [[nodiscard]] std::unique_ptr<Kernel> clone() const override { return std::make_unique<BusyKernel>(*this); }
 #if XFERBENCH_WITH_CUDA
   void preload() const override;
   void launch(void* cuda_stream) const override;

@@ -4,13 +4,8 @@
 #pragma once
 
 #include <array>
-#include <cstddef>
-#include <cstdint>
-#include <string_view>
-#include <vector>
 
 #include "device/kernel.hpp"
-#include "device/types.hpp"
 
 namespace xferbench::kernels {
 
@@ -21,7 +16,6 @@ enum class SoakPattern : std::uint32_t {
   walking,      ///< one bit of 32 is set and moves by one in each word, which detects crosstalk between lines
   checkerboard  ///< 01010101, then its complement in the next word; detects crosstalk between cells and between lines
 };
-/// Names of the patterns, indexed by SoakPattern.
 inline constexpr std::array<std::string_view, 4> kSoakPatternNames{"noise", "address", "walking", "checkerboard"};
 constexpr std::string_view to_text(SoakPattern pattern) { return kSoakPatternNames[static_cast<std::size_t>(pattern)]; }
 
@@ -87,7 +81,7 @@ constexpr unsigned differing_bytes(std::uint32_t difference) {
 
 /// Compares `bytes` of device memory (a multiple of 16, 16-byte aligned) with the expected words and adds the wrong
 /// words to `found`. Only one kernel at a time may use the same `found`.
-class SoakCheck final : public Kernel {
+class SoakCheck final : public KernelOf<SoakCheck> {
  public:
   struct Args {
     const std::byte* data = nullptr;
@@ -105,7 +99,6 @@ class SoakCheck final : public Kernel {
   }
   void compute(std::span<std::byte> result) const override;
   [[nodiscard]] std::optional<std::vector<std::span<const std::byte>>> reads() const override;
-  [[nodiscard]] std::unique_ptr<Kernel> clone() const override { return std::make_unique<SoakCheck>(*this); }
 #if XFERBENCH_WITH_CUDA
   void preload() const override;
   void launch(void* cuda_stream) const override;
@@ -117,7 +110,7 @@ class SoakCheck final : public Kernel {
 
 /// Copies `bytes` of device memory (a multiple of 16, 16-byte aligned) through arithmetic: each word is mixed and
 /// unmixed again, so output equals input unless the hardware made an error.
-class SoakWork final : public Kernel {
+class SoakWork final : public KernelOf<SoakWork> {
  public:
   SoakWork(std::byte* destination, const std::byte* source, std::size_t bytes)
       : destination_(destination), source_(source), bytes_(bytes) {}
@@ -125,12 +118,10 @@ class SoakWork final : public Kernel {
   [[nodiscard]] std::string_view name() const override { return "soak-work"; }
   [[nodiscard]] KernelCost cost() const override { return {.bytes = 2 * bytes_}; }
   [[nodiscard]] std::span<std::byte> output() const override { return {destination_, bytes_}; }
-  void compute(std::span<std::byte> result) const override { compute_part(0, result); }
   [[nodiscard]] std::vector<std::span<const std::byte>> inputs_by_position() const override {
     return {{source_, bytes_}};
   }
   void compute_part(std::size_t offset, std::span<std::byte> result) const override;
-  [[nodiscard]] std::unique_ptr<Kernel> clone() const override { return std::make_unique<SoakWork>(*this); }
 #if XFERBENCH_WITH_CUDA
   void preload() const override;
   void launch(void* cuda_stream) const override;

@@ -3,18 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <array>
-#include <map>
-#include <memory>
-#include <optional>
-#include <span>
-#include <string>
 #include <tuple>
 #include <utility>
-#include <vector>
 
-#include "core/lists.hpp"
 #include "core/units.hpp"
 #include "kernels/delay.hpp"
 #include "run/finding_text.hpp"

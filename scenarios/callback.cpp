@@ -2,22 +2,14 @@
 // ready: their latency, and their effect on the makespan.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <bit>
 #include <cstring>
 #include <deque>
 #include <exception>
-#include <functional>
-#include <memory>
 #include <mutex>
-#include <optional>
 #include <stdexcept>
-#include <string>
-#include <vector>
 
 #include "core/error.hpp"
-#include "core/non_copyable.hpp"
 #include "core/units.hpp"
 #include "measure/timer_on_host.hpp"
 #include "model/bounds.hpp"

@@ -1,8 +1,6 @@
 // List of all scenarios. To add a scenario, add a file to this folder and a line to scenarios.cpp.
 #pragma once
 
-#include <span>
-
 #include "run/scenario.hpp"
 
 namespace xferbench {

@@ -11,13 +11,6 @@
 // One block sorts a segment of at most kBlockSort keys in shared memory.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <span>
-#include <string_view>
-#include <vector>
-
 #include "device/kernel.hpp"
 #include "kernels/dynpar/device_launch.hpp"
 
@@ -131,7 +124,7 @@ struct SortBatch {
 };
 
 /// One grid that executes the step of a batch, launched by the host.
-class SortGrid final : public Kernel {
+class SortGrid final : public KernelOf<SortGrid> {
  public:
   /// `count`: number of keys in the whole array.
   SortGrid(const SortArgs& args, const SortBatch& batch, std::uint32_t count)
@@ -144,7 +137,6 @@ class SortGrid final : public Kernel {
   /// Computes the reference result. After a partition, each side holds the correct keys in unspecified order, and the
   /// keys of the middle are unspecified. Does not write SortBatch::splits.
   void compute(std::span<std::byte> result) const override;
-  [[nodiscard]] std::unique_ptr<Kernel> clone() const override { return std::make_unique<SortGrid>(*this); }
 #if XFERBENCH_WITH_CUDA
   void preload() const override;
   void launch(void* cuda_stream) const override;
@@ -161,7 +153,7 @@ class SortGrid final : public Kernel {
 // --- Driven by the device --------------------------------------------------------------------------------------------
 
 /// Sorts `count` keys under control of the device: the host launches a single kernel.
-class DeviceSort final : public Kernel {
+class DeviceSort final : public KernelOf<DeviceSort> {
  public:
   DeviceSort(const SortArgs& args, std::uint32_t count) : args_(args), count_(count) {}
 
@@ -171,7 +163,6 @@ class DeviceSort final : public Kernel {
     return std::as_writable_bytes(std::span(args_.keys, count_));
   }
   void compute(std::span<std::byte> result) const override;
-  [[nodiscard]] std::unique_ptr<Kernel> clone() const override { return std::make_unique<DeviceSort>(*this); }
 #if XFERBENCH_WITH_CUDA
   void preload() const override;
   void launch(void* cuda_stream) const override;

@@ -13,12 +13,7 @@
 // kernel alone. The number of launches pending at once is limited (Device::reserve_device_launches).
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <cstring>
-#include <memory>
-#include <span>
-#include <string_view>
 
 #include "device/kernel.hpp"
 #include "kernels/dynpar/device_launch.hpp"
@@ -109,7 +104,7 @@ struct ChildrenArgs {
 };
 
 /// One child, launched by the host.
-class Child final : public Kernel {
+class Child final : public KernelOf<Child> {
  public:
   Child(const ChildrenArgs& args, std::uint32_t index) : args_(args), index_(index) {}
 
@@ -122,7 +117,6 @@ class Child final : public Kernel {
     const std::uint32_t value = child_result(args_.seed, index_, args_.work);
     std::memcpy(result.data(), &value, sizeof(value));
   }
-  [[nodiscard]] std::unique_ptr<Kernel> clone() const override { return std::make_unique<Child>(*this); }
 #if XFERBENCH_WITH_CUDA
   void preload() const override;
   void launch(void* cuda_stream) const override;
@@ -142,7 +136,7 @@ enum class LaunchMode {
 };
 
 /// The first kernel, which launches all children, directly or through other children.
-class Children final : public Kernel {
+class Children final : public KernelOf<Children> {
  public:
   /// `launchers`: number of threads of the first kernel that launch its children.
   Children(LaunchMode way, const ChildrenArgs& args, unsigned launchers = 1)
@@ -158,7 +152,6 @@ class Children final : public Kernel {
       Child(args_, i).compute(result.subspan(i * sizeof(std::uint32_t)));
     }
   }
-  [[nodiscard]] std::unique_ptr<Kernel> clone() const override { return std::make_unique<Children>(*this); }
 #if XFERBENCH_WITH_CUDA
   void preload() const override;
   void launch(void* cuda_stream) const override;

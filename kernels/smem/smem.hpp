@@ -13,9 +13,6 @@
 #pragma once
 
 #include <array>
-#include <cstddef>
-#include <cstdint>
-#include <string_view>
 
 #include "device/kernel.hpp"
 
@@ -142,7 +139,7 @@ struct SmemArgs {
   std::uint32_t* queue = nullptr;  ///< dynamic schedule: two words, zero before the first launch; reset by each launch
 };
 
-class Smem final : public Kernel {
+class Smem final : public KernelOf<Smem> {
  public:
   Smem(const SmemShape& shape, const SmemArgs& args) : shape_(shape), args_(args) {}
 
@@ -155,7 +152,6 @@ class Smem final : public Kernel {
   /// is unspecified.
   void compute(std::span<std::byte> result) const override;
   [[nodiscard]] std::optional<std::vector<std::span<const std::byte>>> reads() const override;
-  [[nodiscard]] std::unique_ptr<Kernel> clone() const override { return std::make_unique<Smem>(*this); }
 #if XFERBENCH_WITH_CUDA
   void preload() const override;
   void launch(void* cuda_stream) const override;

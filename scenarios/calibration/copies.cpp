@@ -5,9 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include "core/units.hpp"
 #include "model/transfer.hpp"

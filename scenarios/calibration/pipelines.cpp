@@ -5,11 +5,7 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 namespace xferbench {
 

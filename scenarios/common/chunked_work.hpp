@@ -3,12 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <span>
-#include <string>
-#include <vector>
 
 #include "device/device.hpp"
 #include "kernels/elementwise.hpp"

@@ -1,10 +1,7 @@
 // Measures the bytes on the link during copies, to compare them with a model of PCIe packets.
 #pragma once
 
-#include <cstdint>
-
 #include "measure/region.hpp"
-#include "results/result.hpp"
 #include "run/scenario.hpp"
 
 namespace xferbench {

@@ -2,8 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <memory>
 
 #include "device/device.hpp"
 #include "kernels/elementwise.hpp"

@@ -4,14 +4,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <array>
 #include <set>
-#include <span>
-#include <string>
-#include <vector>
 
-#include "core/lists.hpp"
 #include "core/units.hpp"
 #include "model/transfer.hpp"
 #include "run/finding_text.hpp"
@@ -168,15 +162,11 @@ std::string way_of(const ChildrenSpec& c) {
   return parts.empty() ? std::string(name) : fmt::format("{} ({})", name, fmt::join(parts, ", "));
 }
 
-std::string how_many(std::uint64_t n, std::string_view one, std::string_view many) {
-  return fmt::format("{} {}", n, n == 1 ? one : many);
-}
-
 /// Returns for example "256 children in a tree of 4 levels with 100 steps each".
 std::string task_of(const ChildrenSpec& c) {
-  std::string text = how_many(c.children, "child", "children");
-  if (c.tree) text += " in a tree of " + how_many(c.levels, "level", "levels");
-  if (c.work > 0) text += fmt::format(" with {} each", how_many(c.work, "step", "steps"));
+  std::string text = counted(c.children, "child", "children");
+  if (c.tree) text += " in a tree of " + counted(c.levels, "level");
+  if (c.work > 0) text += fmt::format(" with {} each", counted(c.work, "step"));
   return text;
 }
 
@@ -214,14 +204,6 @@ Finding winner_of(const std::vector<const Result*>& ways) {
   return f;
 }
 
-/// Adds one finding per number of children, shape of the launch tree and amount of work: the fastest way to launch.
-void conclude_winners(std::span<const Result* const> results, std::vector<Finding>& findings) {
-  for (const auto& rivals : grouped(results, comparison_key)) {
-    const auto ways = best_of_each_way(rivals);
-    if (ways.size() > 1) findings.push_back(winner_of(ways));
-  }
-}
-
 void conclude_sorts(std::span<const Result* const> results, std::vector<Finding>& findings) {
   for (const Result* r : results) {
     const Metric* speedup = r->metric("speedup_over_host");
@@ -256,8 +238,8 @@ class Dynpar final : public ScenarioOf<dynpar_case> {
     }
     if (c.children.levels > c.children.children) {
       return SkipReason::meaningless(fmt::format("{} cannot make a tree of {}; choose a smaller --depth",
-                                                 how_many(c.children.children, "child", "children"),
-                                                 how_many(c.children.levels, "level", "levels")));
+                                                 counted(c.children.children, "child", "children"),
+                                                 counted(c.children.levels, "level")));
     }
     if (can == nullptr || !can->environment.simulated()) return std::nullopt;
     return SkipReason::unavailable("the simulator does not model launches from the device");
@@ -281,7 +263,10 @@ class Dynpar final : public ScenarioOf<dynpar_case> {
     std::vector<Finding> findings;
     const auto children = of_task(results, false);
     conclude_costs(children, findings);
-    conclude_winners(children, findings);
+    for (const auto& rivals : grouped(children, comparison_key)) {
+      const auto ways = best_of_each_way(rivals);
+      if (ways.size() > 1) findings.push_back(winner_of(ways));
+    }
     conclude_sorts(of_task(results, true), findings);
     constexpr std::size_t kMostSentences = 3;
     for (const char* kind : {"per-child", "sort"}) fold_into_rows(findings, kind, kMostSentences);

@@ -1,18 +1,11 @@
 // The cases of scenario exchange: parsing, what each rank sends and receives, memory needs, and findings.
 #pragma once
 
-#include <array>
-#include <cstdint>
-#include <optional>
-#include <span>
 #include <string_view>
-#include <vector>
 
-#include "core/axis.hpp"
 #include "model/exchange.hpp"
 #include "model/matching.hpp"
 #include "results/fleet.hpp"
-#include "results/result.hpp"
 #include "run/scenario.hpp"
 
 namespace xferbench {

@@ -1,12 +1,6 @@
 // One rank's end of an exchange: its buffers, its timed regions, and the verification of received data.
 #pragma once
 
-#include <cstdint>
-#include <memory>
-#include <string>
-#include <vector>
-
-#include "core/non_copyable.hpp"
 #include "measure/region.hpp"
 #include "run/scenario.hpp"
 #include "scenarios/exchange/case.hpp"

@@ -2,14 +2,7 @@
 // a pipeline of chunks, or directly with CUDA-aware MPI. The stages alone are measured in the same run, as limits.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
-#include <memory>
-#include <optional>
-#include <span>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "core/units.hpp"
 #include "device/host.hpp"
@@ -220,24 +213,14 @@ class Exchange final : public ScenarioOf<exchange_case> {
     std::unique_ptr<ExchangeEndpoint> end;
     try {
       partner.together([&] { measure_pair(c, bench, matching, partner, end, result); });
-    } catch (const RankTimeoutError&) {
-      leak(end);
-      throw;
-    } catch (const CommunicationError&) {
-      leak(end);
+    } catch (const CommunicationError&) {  // MPI may still access the buffers, so they are leaked on purpose
+      static_cast<void>(end.release());    // NOLINT(bugprone-unused-return-value)
       throw;
     }
   }
 
   [[nodiscard]] std::vector<Finding> conclude(std::span<const Result* const> results) const override {
     return exchange_findings(results);
-  }
-
- private:
-  /// Leaks the buffers on purpose, because MPI may still access them.
-  static void leak(std::unique_ptr<ExchangeEndpoint>& end) {
-    // NOLINTNEXTLINE(bugprone-unused-return-value): leaks on purpose
-    static_cast<void>(end.release());
   }
 };
 

@@ -63,8 +63,6 @@ void Partner::agree(bool mine) {
 void Partner::within_pass(const std::function<void()>& work) {
   try {
     work();
-  } catch (const RankTimeoutError&) {
-    throw;
   } catch (const CommunicationError&) {
     throw;
   } catch (...) {
@@ -76,9 +74,6 @@ void Partner::together(const std::function<void()>& work) {
   std::exception_ptr own;
   try {
     work();
-  } catch (const RankTimeoutError&) {
-    failed_ = true;
-    throw;
   } catch (const CommunicationError&) {
     failed_ = true;
     throw;

@@ -3,9 +3,7 @@
 #pragma once
 
 #include <exception>
-#include <functional>
 #include <stdexcept>
-#include <vector>
 
 #include "run/scenario.hpp"
 

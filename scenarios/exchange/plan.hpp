@@ -2,17 +2,10 @@
 // model chooses and some other shapes, and come to the same choice.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
-#include "measure/sampler.hpp"
 #include "model/exchange.hpp"
 #include "run/scenario.hpp"
 #include "scenarios/exchange/case.hpp"

@@ -3,14 +3,8 @@
 // for the slow ones.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
-#include <optional>
-#include <string>
 #include <utility>
-#include <vector>
 
-#include "core/lists.hpp"
 #include "core/units.hpp"
 #include "model/relation.hpp"
 #include "results/metric_names.hpp"

@@ -1,18 +1,10 @@
 // The cases of scenario multipath: parsing, metrics, findings, and the search space of `tune`.
 #pragma once
 
-#include <array>
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <span>
 #include <string_view>
-#include <vector>
 
-#include "core/axis.hpp"
 #include "core/units.hpp"
 #include "model/relay.hpp"
-#include "results/result.hpp"
 #include "run/scenario.hpp"
 
 namespace xferbench {

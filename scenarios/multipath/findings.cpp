@@ -5,11 +5,9 @@
 
 #include <algorithm>
 #include <iterator>
-#include <optional>
 #include <string>
 #include <utility>
 
-#include "core/units.hpp"
 #include "model/relation.hpp"
 #include "run/finding_text.hpp"
 #include "run/findings.hpp"

@@ -3,13 +3,6 @@
 // relaying (the upper limit).
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
-#include <optional>
-#include <span>
-#include <string>
-#include <vector>
-
 #include "core/units.hpp"
 #include "model/bounds.hpp"
 #include "run/scenario.hpp"
@@ -50,7 +43,7 @@ void report(const MultipathCase& c, const Cut& cut, const std::array<Series, 4>&
   }
 }
 
-class Multipath final : public ScenarioOf<multipath_case> {
+class Multipath final : public ScenarioOf<multipath_case, multipath_space> {
  public:
   using ScenarioOf::ScenarioOf;
 
@@ -116,10 +109,6 @@ class Multipath final : public ScenarioOf<multipath_case> {
 
   [[nodiscard]] std::vector<Finding> conclude(std::span<const Result* const> results) const override {
     return multipath_findings(results);
-  }
-
-  [[nodiscard]] std::unique_ptr<Tunable> tunable(std::span<const Case> cases, const RunContext& bench) const override {
-    return multipath_space(cases, bench);
   }
 };
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <map>
 #include <string>
-#include <vector>
 
 #include "core/lists.hpp"
 #include "scenarios/multipath/costs.hpp"

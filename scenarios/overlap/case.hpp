@@ -2,20 +2,11 @@
 // where its time went, what to try), and the search space of `tune`.
 #pragma once
 
-#include <array>
-#include <memory>
-#include <optional>
-#include <span>
-#include <string>
 #include <string_view>
-#include <vector>
 
-#include "core/axis.hpp"
 #include "model/bounds.hpp"
 #include "model/pipeline.hpp"
-#include "results/result.hpp"
 #include "run/scenario.hpp"
-#include "run/tunable.hpp"
 #include "scenarios/common/chunked_work.hpp"
 #include "scenarios/overlap/pipelines.hpp"
 #include "scenarios/overlap/stages.hpp"

@@ -6,9 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <optional>
-#include <string>
-#include <string_view>
 
 #include "core/units.hpp"
 #include "model/relation.hpp"

@@ -2,8 +2,6 @@
 // document whether the GPU waits for the return of a graph launch, which is a single long call.
 #pragma once
 
-#include <memory>
-
 #include "measure/region.hpp"
 #include "measure/timer_on_host.hpp"
 #include "run/scenario.hpp"

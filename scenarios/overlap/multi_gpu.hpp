@@ -1,7 +1,6 @@
 // Runs pipelines on several GPUs at once, and compares them with the stages on all GPUs and with a single GPU.
 #pragma once
 
-#include "results/result.hpp"
 #include "run/scenario.hpp"
 #include "scenarios/overlap/case.hpp"
 

@@ -3,17 +3,11 @@
 // same work without overlap, all sampled interleaved in one run. A model of the pipeline explains where the time went.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <cmath>
 #include <numeric>
-#include <optional>
-#include <string>
 #include <tuple>
-#include <vector>
 
 #include "core/interrupt.hpp"
-#include "core/lists.hpp"
 #include "core/units.hpp"
 #include "kernels/elementwise.hpp"
 #include "measure/statistics.hpp"
@@ -99,14 +93,6 @@ Region kernels_in_turn(ChunkedWork& work, StreamView stream) {
           .operations = work.chunks().size() * work.shape().kernels_per_chunk};
 }
 
-/// Returns the pipeline of the case with a single round of the payload.
-CutPipeline one_round_of(Device& device, const OverlapCase& c, const ChunkedWork& all) {
-  ChunkedWork::Shape shape = all.shape();
-  shape.rounds = 1;
-  shape.slots = c.work.slots;
-  return {device, shape, c.pipeline, all.payload()};
-}
-
 constexpr std::size_t kCalibrating = 10;  // number of samples
 
 /// Returns the costs of operations on this payload, measured once per run.
@@ -144,7 +130,7 @@ void account_for(const OverlapCase& c, const RunContext& bench, ChunkedWork& wor
   if (c.kernels_may_share_gpu()) count_kernels_at_once(bench, work, pipeline, result);
 }
 
-class Overlap final : public ScenarioOf<overlap_case> {
+class Overlap final : public ScenarioOf<overlap_case, overlap_space> {
  public:
   using ScenarioOf::ScenarioOf;
 
@@ -215,7 +201,10 @@ class Overlap final : public ScenarioOf<overlap_case> {
     for (std::size_t i = regions.size() - 3; i < regions.size(); ++i) regions[i].warmed_by_another = true;
     std::optional<CutPipeline> one_round;
     if (o.work.rounds > 1) {
-      one_round.emplace(one_round_of(bench.device, o, work));
+      ChunkedWork::Shape shape = work.shape();
+      shape.rounds = 1;
+      shape.slots = o.work.slots;
+      one_round.emplace(bench.device, shape, o.pipeline, work.payload());
       regions.push_back(checked_region_of(*one_round->pipeline, *one_round->work, "one-round"));
       regions.back().same_batch = true;
       use_common_clock({&regions.front(), &regions.back()});
@@ -242,10 +231,6 @@ class Overlap final : public ScenarioOf<overlap_case> {
 
   [[nodiscard]] std::vector<Finding> conclude(std::span<const Result* const> results) const override {
     return diagnose(results);
-  }
-
-  [[nodiscard]] std::unique_ptr<Tunable> tunable(std::span<const Case> cases, const RunContext& bench) const override {
-    return overlap_space(cases, bench);
   }
 };
 

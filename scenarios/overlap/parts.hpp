@@ -2,9 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <vector>
 
 #include "run/scenario.hpp"
 #include "scenarios/overlap/case.hpp"

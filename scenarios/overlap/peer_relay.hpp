@@ -2,11 +2,7 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
-#include <span>
-#include <vector>
 
-#include "results/result.hpp"
 #include "run/scenario.hpp"
 #include "scenarios/common/relay_slots.hpp"
 #include "scenarios/overlap/case.hpp"

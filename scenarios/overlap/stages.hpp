@@ -2,17 +2,10 @@
 // measures the costs of single operations, from which model/pipeline.hpp predicts the time of pipelines.
 #pragma once
 
-#include <array>
 #include <cstddef>
-#include <functional>
-#include <optional>
-#include <span>
-#include <vector>
 
-#include "measure/sampler.hpp"
 #include "model/bounds.hpp"
 #include "model/pipeline.hpp"
-#include "results/result.hpp"
 #include "run/scenario.hpp"
 #include "scenarios/common/chunked_work.hpp"
 

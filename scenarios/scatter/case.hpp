@@ -1,16 +1,9 @@
 // The cases of scenario scatter: axes, parsing, which combinations are legal, and the search space of `tune`.
 #pragma once
 
-#include <array>
 #include <cstddef>
-#include <memory>
-#include <optional>
-#include <span>
-#include <string>
 #include <string_view>
-#include <vector>
 
-#include "core/axis.hpp"
 #include "device/types.hpp"
 #include "run/scenario.hpp"
 #include "scenarios/scatter/pieces.hpp"

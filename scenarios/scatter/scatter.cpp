@@ -2,13 +2,8 @@
 // pieces, how close it comes to one whole copy, and what it costs the host, the multiprocessors and a kernel beside it.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <iterator>
-#include <map>
-#include <optional>
 #include <set>
-#include <string>
-#include <vector>
 
 #include "core/units.hpp"
 #include "measure/statistics.hpp"
@@ -68,7 +63,7 @@ std::vector<MetricDeclaration> scatter_metrics() {
   };
 }
 
-class Scatter final : public ScenarioOf<scatter_case> {
+class Scatter final : public ScenarioOf<scatter_case, scatter_space> {
  public:
   Scatter()
       : ScenarioOf({.name = "scatter",
@@ -119,9 +114,6 @@ class Scatter final : public ScenarioOf<scatter_case> {
   [[nodiscard]] std::optional<SkipReason> reason_against_tuning(const Case& c) const override {
     if (scatter_case(c).beside == Beside::none) return std::nullopt;
     return SkipReason::impossible("tune searches the fastest way alone; leave --beside out");
-  }
-  [[nodiscard]] std::unique_ptr<Tunable> tunable(std::span<const Case> cases, const RunContext& bench) const override {
-    return scatter_space(cases, bench);
   }
 
  private:

@@ -5,8 +5,6 @@
 #include <cmath>
 #include <map>
 #include <numeric>
-#include <string>
-#include <vector>
 
 #include "core/units.hpp"
 #include "model/bounds.hpp"

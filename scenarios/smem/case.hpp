@@ -1,27 +1,20 @@
 // The cases of scenario smem: parsing, skip reasons, metrics, findings, and the search space of `tune`.
 #pragma once
 
-#include <array>
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <span>
 #include <string_view>
-#include <vector>
 
-#include "core/axis.hpp"
 #include "device/types.hpp"
 #include "kernels/smem/smem.hpp"
-#include "results/result.hpp"
 #include "run/scenario.hpp"
-#include "run/skip_reason.hpp"
-#include "run/tunable.hpp"
 
 namespace xferbench {
 
+using kernels::SmemMethod, kernels::SmemOp, kernels::SmemPart, kernels::SmemSchedule, kernels::SmemShape;
+using kernels::SmemStore, kernels::SmemType;
+
 /// The parsed axes of a case. The grid size shape.blocks is 0 here, because it is chosen on the device.
 struct SmemCase {
-  kernels::SmemShape shape;
+  SmemShape shape;
   std::uint64_t size = 0;  ///< requested payload bytes; not checked to be a whole number of rows
   bool strided = false;    ///< the payload is a matrix instead of an array
   std::optional<unsigned> blocks_per_multiprocessor;  ///< as requested; nothing: as many blocks as fit
@@ -45,17 +38,17 @@ SmemCase smem_case(const Case& c);
 std::optional<SkipReason> smem_skip_reason(const SmemCase& c, const Capabilities* can);
 
 /// Returns the bytes that the kernel reads plus those that it writes in global memory.
-std::uint64_t traffic(const kernels::SmemShape& shape);
-bool computes(const kernels::SmemShape& shape);
+std::uint64_t traffic(const SmemShape& shape);
+bool computes(const SmemShape& shape);
 /// Returns an upper bound of the payload bytes in flight from global memory to one block.
-double in_flight_per_block(const kernels::SmemShape& shape);
+double in_flight_per_block(const SmemShape& shape);
 /// Returns the shape with the same work and tiles, but with SmemMethod::sync: load, barrier, work, barrier.
-kernels::SmemShape as_sync(const kernels::SmemShape& shape);
-kernels::SmemShape only(kernels::SmemPart part, const kernels::SmemShape& shape);
+SmemShape as_sync(const SmemShape& shape);
+SmemShape only(SmemPart part, const SmemShape& shape);
 
 /// Adds bandwidth and memory traffic to the result. `theoretical`: memory bandwidth in bytes per second; 0 if memory is
 /// not the limit.
-void add_rates(const kernels::SmemShape& shape, double seconds, double theoretical, Result& result);
+void add_rates(const SmemShape& shape, double seconds, double theoretical, Result& result);
 
 /// Returns the findings. "best" is a row per method. "winner" names the fastest method. "stages" covers results that
 /// differ only in their number of stages: it says how many stages are enough, and compares this with Little's law.

@@ -19,11 +19,6 @@ namespace xferbench {
 
 namespace {
 
-using kernels::SmemOp;
-using kernels::SmemPart;
-using kernels::SmemShape;
-using kernels::SmemType;
-
 constexpr std::uint64_t kPart = 64 * MiB;        // bytes staged through page-locked memory at a time
 constexpr std::uint64_t kGrain = MiB;            // minimum bytes per host thread
 constexpr std::size_t kQueueBytes = 128;         // size of the queue: two words, padded

@@ -1,11 +1,6 @@
 // Prepares launches of tile kernels for timing: grid size, resources, and the state of L2 before a launch.
 #pragma once
 
-#include <functional>
-#include <memory>
-#include <optional>
-#include <string>
-
 #include "device/device.hpp"
 #include "kernels/smem/smem.hpp"
 #include "run/scenario.hpp"

@@ -9,10 +9,6 @@ namespace xferbench {
 
 namespace {
 
-using kernels::SmemMethod;
-using kernels::SmemSchedule;
-using kernels::SmemShape;
-
 // Constants of the model in seconds, fitted to 636 configurations on an H200 with 48 operations per element
 // (h200-smem-tune-cut-off.json.xz, which the history has up to commit 994c4494). A family is a group of cases with
 // equal choice axes. Within a family the remaining error is 5 %. The search corrects the prediction of each family by

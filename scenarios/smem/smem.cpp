@@ -3,10 +3,6 @@
 // with the simplest kernel on the same tiles. All are sampled interleaved in one run.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <optional>
-#include <vector>
-
 #include "core/units.hpp"
 #include "model/bounds.hpp"
 #include "run/scenario.hpp"
@@ -17,10 +13,6 @@
 namespace xferbench {
 
 namespace {
-
-using kernels::SmemOp;
-using kernels::SmemPart;
-using kernels::SmemShape;
 
 SmemSizes sizes_of(const SmemShape& shape) {
   SmemSizes sizes;
@@ -107,7 +99,7 @@ void add_resources(const PlacedSmem& placed, const Capabilities& can, Result& re
       "the compiler spills {} B of registers per thread to local memory, which adds memory traffic", r.local_bytes));
 }
 
-class SmemScenario final : public ScenarioOf<smem_case> {
+class SmemScenario final : public ScenarioOf<smem_case, smem_space> {
  public:
   using ScenarioOf::ScenarioOf;
 
@@ -146,10 +138,6 @@ class SmemScenario final : public ScenarioOf<smem_case> {
 
   [[nodiscard]] std::vector<Finding> conclude(std::span<const Result* const> results) const override {
     return diagnose_smem(results);
-  }
-
-  [[nodiscard]] std::unique_ptr<Tunable> tunable(std::span<const Case> cases, const RunContext& bench) const override {
-    return smem_space(cases, bench);
   }
 };
 

@@ -3,9 +3,7 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <string>
-#include <vector>
 
 #include "core/interrupt.hpp"
 #include "scenarios/smem/launch.hpp"
@@ -14,10 +12,6 @@
 namespace xferbench {
 
 namespace {
-
-using kernels::SmemPart;
-using kernels::SmemSchedule;
-using kernels::SmemShape;
 
 /// Returns the simplest kernel over tiles, for measuring the model's input. Each thread holds all vectors of its tile
 /// at once, so arithmetic runs at its full rate.

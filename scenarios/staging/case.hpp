@@ -1,15 +1,9 @@
 // The cases of scenario staging: parsing, derived sizes and skip reasons.
 #pragma once
 
-#include <array>
 #include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <string>
 #include <string_view>
-#include <vector>
 
-#include "core/axis.hpp"
 #include "core/units.hpp"
 #include "device/types.hpp"
 #include "measure/worker.hpp"

@@ -2,15 +2,8 @@
 // it through a ring of pinned slots, or by pinning it chunk by chunk. All times include the host's work.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <span>
-#include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "core/units.hpp"
 #include "measure/pattern.hpp"

@@ -1,16 +1,9 @@
 // The cases of scenario storage: parsing, derived sizes, skip reasons, and the search space of `tune`.
 #pragma once
 
-#include <array>
 #include <cstddef>
-#include <memory>
-#include <optional>
-#include <span>
-#include <string>
 #include <string_view>
-#include <vector>
 
-#include "core/axis.hpp"
 #include "core/units.hpp"
 #include "device/types.hpp"
 #include "run/scenario.hpp"

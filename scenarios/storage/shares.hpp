@@ -1,13 +1,7 @@
 // How several GPUs share a file: the cases, the part of each GPU, and what comes out of comparing the ways to share.
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <vector>
-
 #include "device/types.hpp"
-#include "results/result.hpp"
 #include "run/scenario.hpp"
 #include "scenarios/storage/case.hpp"
 #include "scenarios/storage/parts.hpp"

@@ -3,11 +3,8 @@
 
 #include <algorithm>
 #include <map>
-#include <string>
 #include <utility>
-#include <vector>
 
-#include "core/units.hpp"
 #include "model/bounds.hpp"
 #include "scenarios/storage/transfer.hpp"
 

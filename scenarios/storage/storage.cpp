@@ -4,18 +4,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <iterator>
 #include <limits>
-#include <memory>
-#include <optional>
-#include <span>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "core/error.hpp"
-#include "core/lists.hpp"
 #include "core/units.hpp"
 #include "device/file.hpp"
 #include "model/bounds.hpp"
@@ -132,7 +125,7 @@ std::vector<std::string> doubts_of(const StorageCase& c, const StorageTransfer& 
   return doubts;
 }
 
-class Storage final : public ScenarioOf<storage_case> {
+class Storage final : public ScenarioOf<storage_case, storage_space> {
  public:
   Storage()
       : ScenarioOf(
@@ -197,10 +190,6 @@ class Storage final : public ScenarioOf<storage_case> {
   }
 
   [[nodiscard]] std::vector<Finding> conclude(std::span<const Result* const> results) const override;
-
-  [[nodiscard]] std::unique_ptr<Tunable> tunable(std::span<const Case> cases, const RunContext& bench) const override {
-    return storage_space(cases, bench);
-  }
 
  private:
   /// A pass from the disk takes long and varies little by the GPU: six samples give an interval.

@@ -1,16 +1,10 @@
 // The cases of scenario together: copy patterns, groups of GPUs that copy at once, skip reasons, and findings.
 #pragma once
 
-#include <array>
 #include <cstddef>
-#include <optional>
-#include <span>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "device/types.hpp"
-#include "results/result.hpp"
 #include "run/scenario.hpp"
 
 namespace xferbench {

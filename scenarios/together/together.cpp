@@ -2,11 +2,6 @@
 // which GPUs share a bottleneck.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "core/units.hpp"
 #include "measure/statistics.hpp"
 #include "run/finding_text.hpp"

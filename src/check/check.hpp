@@ -2,7 +2,6 @@
 // report/check/check_report.hpp turn these records into text.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -22,9 +21,7 @@ enum class Verdict {
   no_case,       ///< no case has the number; a case matches, or the expectation is not optional
   not_measured,  ///< no case matches, and the expectation is optional
 };
-constexpr auto texts_of(Verdict) {
-  return std::to_array<std::string_view>({"holds", "fails", "no case", "not measured"});
-}
+constexpr auto texts_of(Verdict) { return enum_texts("holds", "fails", "no case", "not measured"); }
 
 struct Row {
   std::string name;

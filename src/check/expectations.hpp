@@ -1,7 +1,6 @@
 // Expectations of results: absolute limits in a file, which may be written by hand (docs/expect-schema.json).
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -21,7 +20,7 @@ struct Limit {
 
 /// The comparison between a value and an amount.
 enum class Bound { equal, less, at_most, more, at_least };
-constexpr auto texts_of(Bound) { return std::to_array<std::string_view>({"=", "<", "<=", ">", ">="}); }
+constexpr auto texts_of(Bound) { return enum_texts("=", "<", "<=", ">", ">="); }
 
 /// An allowed value of an axis.
 struct Wanted {
@@ -42,11 +41,11 @@ enum class Aggregate {
   best,    ///< one case must meet the limits; the best case decides
   median,  ///< the median over all cases must meet the limits
 };
-constexpr auto texts_of(Aggregate) { return std::to_array<std::string_view>({"every", "best", "median"}); }
+constexpr auto texts_of(Aggregate) { return enum_texts("every", "best", "median"); }
 
 /// The statistic of a measurement that is checked.
 enum class Statistic { median, p90, p99, min, max };
-constexpr auto texts_of(Statistic) { return std::to_array<std::string_view>({"median", "p90", "p99", "min", "max"}); }
+constexpr auto texts_of(Statistic) { return enum_texts("median", "p90", "p99", "min", "max"); }
 
 /// Name of the case parameter that stores the GPUs chosen by --gpus. Only cases on several GPUs have the parameter, and
 /// only if their scenario has no axis for GPUs.

@@ -65,36 +65,6 @@ void add_scenario(CommandLine& line, CLI::App& parent, const Scenario& scenario)
   }
 }
 
-}  // namespace
-
-void add_scenarios(CommandLine& line) {
-  add_shared_axes(line);
-  line.app.option_defaults()->group(kFlags);
-  line.app.fallthrough();  // all subcommands that are added after this line inherit it
-  for (const Scenario* scenario : line.scenarios) add_scenario(line, line.app, *scenario);
-}
-
-// --- Values of the flags ---------------------------------------------------------------------------------------------
-
-void finish_measuring(CommandLine& line, double budget) {
-  Measuring& m = line.measuring;
-  const bool is_real = m.device.numa.kind == NumaPolicy::Kind::local || m.device.numa.kind == NumaPolicy::Kind::node;
-  if (m.device.simulate && line.given("--numa") && is_real) {
-    throw UsageError("--numa and --simulate contradict each other: the NUMA node does not affect a simulated run");
-  }
-  refuse_shared_files(m.files.named());
-  m.policy = policy_of(m.sampling, budget);
-  if (m.show.quiet) m.show.progress = ProgressMode::never;
-}
-
-void refuse_each_node(const CommandLine& line) {
-  if (line.measuring.device.numa.kind != NumaPolicy::Kind::each) return;
-  throw UsageError(
-      "--numa all does nothing here: xferbench memcpy --numa all measures from each node; choose one node");
-}
-
-namespace {
-
 /// Returns the axis flags of each scenario. A flag before all scenarios applies to every scenario that has the axis, a
 /// flag after a scenario only to that scenario.
 std::vector<ScenarioFlags> flags_of_scenarios(const CommandLine& line, const CLI::App& parent) {
@@ -241,6 +211,32 @@ Command tune_command(CommandLine& line, TuneCommand tune) {
 }
 
 }  // namespace
+
+void add_scenarios(CommandLine& line) {
+  add_shared_axes(line);
+  line.app.option_defaults()->group(kFlags);
+  line.app.fallthrough();  // all subcommands that are added after this line inherit it
+  for (const Scenario* scenario : line.scenarios) add_scenario(line, line.app, *scenario);
+}
+
+// --- Values of the flags ---------------------------------------------------------------------------------------------
+
+void finish_measuring(CommandLine& line, double budget) {
+  Measuring& m = line.measuring;
+  const bool is_real = m.device.numa.kind == NumaPolicy::Kind::local || m.device.numa.kind == NumaPolicy::Kind::node;
+  if (m.device.simulate && line.given("--numa") && is_real) {
+    throw UsageError("--numa and --simulate contradict each other: the NUMA node does not affect a simulated run");
+  }
+  refuse_shared_files(m.files.named());
+  m.policy = policy_of(m.sampling, budget);
+  if (m.show.quiet) m.show.progress = ProgressMode::never;
+}
+
+void refuse_each_node(const CommandLine& line) {
+  if (line.measuring.device.numa.kind != NumaPolicy::Kind::each) return;
+  throw UsageError(
+      "--numa all does nothing here: xferbench memcpy --numa all measures from each node; choose one node");
+}
 
 void add_run_and_tune(CommandLine& line) {
   const auto of_groups = [&line](std::initializer_list<std::string_view> groups) {

@@ -22,7 +22,7 @@ enum class Match {
   uuid,  ///< by the UUID of the GPU, even if the GPU has moved to another rank or host
   rank,  ///< by the rank number, even if the rank has another GPU
 };
-constexpr auto texts_of(Match) { return std::to_array<std::string_view>({"uuid", "rank"}); }
+constexpr auto texts_of(Match) { return enum_texts("uuid", "rank"); }
 
 struct Options {
   /// Declarations of metrics, used for files that contain none.
@@ -55,8 +55,7 @@ enum class Verdict {
 inline constexpr std::array kVerdicts{Verdict::regressed,    Verdict::missing, Verdict::improved, Verdict::changed,
                                       Verdict::inconclusive, Verdict::same,    Verdict::added};
 constexpr auto texts_of(Verdict) {
-  return std::to_array<std::string_view>(
-      {"regressed", "missing", "improved", "changed", "inconclusive", "same", "new"});
+  return enum_texts("regressed", "missing", "improved", "changed", "inconclusive", "same", "new");
 }
 
 /// The statistical test that decided about a case.
@@ -65,7 +64,7 @@ enum class TestUsed {
   ranks,  ///< the Mann-Whitney test
   welch,  ///< Welch's t-test on the logarithms of the processes' medians
 };
-constexpr auto texts_of(TestUsed) { return std::to_array<std::string_view>({"none", "mann-whitney", "welch-t"}); }
+constexpr auto texts_of(TestUsed) { return enum_texts("none", "mann-whitney", "welch-t"); }
 
 /// The source of the spread between processes that a test used.
 enum class SpreadSource {
@@ -73,7 +72,7 @@ enum class SpreadSource {
   known,     ///< from a file of spreads
   measured,  ///< measured between the processes that are compared
 };
-constexpr auto texts_of(SpreadSource) { return std::to_array<std::string_view>({"assumed", "known", "measured"}); }
+constexpr auto texts_of(SpreadSource) { return enum_texts("assumed", "known", "measured"); }
 
 /// The numbers of one case on one side.
 struct Side {

@@ -1,7 +1,6 @@
 // Records of what a device did and when, from which timelines are drawn, and helpers for all sources of such records.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -31,9 +30,7 @@ struct Activity {
   friend bool operator==(const Activity&, const Activity&) = default;
 };
 
-constexpr auto texts_of(Activity::Row) {
-  return std::to_array<std::string_view>({"H2D", "kernel", "D2H", "inside", "P2P", "host"});
-}
+constexpr auto texts_of(Activity::Row) { return enum_texts("H2D", "kernel", "D2H", "inside", "P2P", "host"); }
 
 /// The activities of one pass over a timed region.
 struct Trace {

@@ -171,8 +171,9 @@ std::string format_with_unit(double value, std::string_view unit) {
   return format_quantity(value, unit) + (written ? "" : " " + std::string(unit));
 }
 
-std::string counted(std::uint64_t count, std::string_view one) {
-  return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
+std::string counted(std::uint64_t count, std::string_view one, std::string_view several) {
+  if (count == 1 || several.empty()) return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
+  return fmt::format("{} {}", count, several);
 }
 
 }  // namespace xferbench

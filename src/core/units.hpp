@@ -75,7 +75,7 @@ std::string format_change(double fraction, int decimals = 1);
 /// "2 %", "180 %".
 std::string format_percent_short(double fraction, int digits = 2);
 
-/// Returns a count with its noun, for example "1 case" or "3 cases".
-std::string counted(std::uint64_t count, std::string_view one);
+/// Returns a count with its noun, for example "1 case" or "3 cases". `several`: its plural; empty: `one` and an s.
+std::string counted(std::uint64_t count, std::string_view one, std::string_view several = {});
 
 }  // namespace xferbench

@@ -2,7 +2,6 @@
 // fault injector.
 #pragma once
 
-#include <array>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -68,51 +67,13 @@ enum class CallKind : unsigned char {
   destroy,
 };
 constexpr auto texts_of(CallKind) {
-  return std::to_array<std::string_view>({
-      "copy",
-      "copy-batch",
-      "copy-strided",
-      "fill",
-      "launch",
-      "prefetch",
-      "stamp",
-      "call-host",
-      "record",
-      "wait-for-event",
-      "replay",
-      "capture",
-      "allocate-in-stream",
-      "synchronize-stream",
-      "synchronize-event",
-      "query-event",
-      "elapsed",
-      "close-gate",
-      "wait-until-held",
-      "make-stream",
-      "make-event",
-      "make-gate",
-      "allocate-device",
-      "allocate-host",
-      "register-host",
-      "set-peer-access",
-      "memory-info",
-      "copy-blocking",
-      "synchronize-device",
-      "usable",
-      "health",
-      "set-wait-policy",
-      "preload",
-      "kernel-resources",
-      "load-kernel",
-      "reserve-launches",
-      "reserved-launches",
-      "relate-clocks",
-      "measure-clock",
-      "start-trace",
-      "stop-trace",
-      "free",
-      "destroy",
-  });
+  return enum_texts("copy", "copy-batch", "copy-strided", "fill", "launch", "prefetch", "stamp", "call-host", "record",
+                    "wait-for-event", "replay", "capture", "allocate-in-stream", "synchronize-stream",
+                    "synchronize-event", "query-event", "elapsed", "close-gate", "wait-until-held", "make-stream",
+                    "make-event", "make-gate", "allocate-device", "allocate-host", "register-host", "set-peer-access",
+                    "memory-info", "copy-blocking", "synchronize-device", "usable", "health", "set-wait-policy",
+                    "preload", "kernel-resources", "load-kernel", "reserve-launches", "reserved-launches",
+                    "relate-clocks", "measure-clock", "start-trace", "stop-trace", "free", "destroy");
 }
 
 /// Whether calls of this kind may throw. The other kinds run in destructors or during error handling and never throw.

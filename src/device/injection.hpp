@@ -25,9 +25,7 @@ struct InjectedFault {
   std::optional<CallKind> kind{};  ///< kind of calls to count; empty: all calls that may throw
   std::uint64_t nth = 1;           ///< number, from 1, of the counted call that gets the fault; 0: no fault
 };
-constexpr auto texts_of(InjectedFault::Effect) {
-  return std::to_array<std::string_view>({"hang", "fail", "lose", "die", "flip"});
-}
+constexpr auto texts_of(InjectedFault::Effect) { return enum_texts("hang", "fail", "lose", "die", "flip"); }
 
 /// Parses a fault, for example "hang:launch:5" (effect, kind of call, number). Throws UsageError with the valid values.
 InjectedFault parse_fault(std::string_view text);

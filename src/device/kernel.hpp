@@ -53,8 +53,8 @@ class Kernel {
 
   [[nodiscard]] virtual std::span<std::byte> output() const { return {}; }
   /// CPU reference: reads the launch's current inputs and writes the expected output() to `result`, which has the same
-  /// size and does not overlap it. Only called if the host can address device memory.
-  virtual void compute(std::span<std::byte> /*result*/) const {}
+  /// size and does not overlap it. Only called if the host can address device memory. By default by compute_part().
+  virtual void compute(std::span<std::byte> result) const { compute_part(0, result); }
 
   /// Returns the inputs of an element-wise kernel; empty for other kernels. Each output value depends only on the
   /// inputs at its position, and is 0xFF bytes (a NaN) if the first input is. So compute_part() can compute a part.
@@ -86,6 +86,15 @@ class Kernel {
   Kernel() = default;
   Kernel(const Kernel&) = default;
   Kernel& operator=(const Kernel&) = default;
+};
+
+/// Base of a kernel's class, which it gives as Self: copies it.
+template <class Self>
+class KernelOf : public Kernel {
+ public:
+  [[nodiscard]] std::unique_ptr<Kernel> clone() const final {
+    return std::make_unique<Self>(static_cast<const Self&>(*this));
+  }
 };
 
 }  // namespace xferbench

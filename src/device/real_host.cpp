@@ -9,7 +9,6 @@
 #include <future>
 #include <mutex>
 #include <thread>
-#include <utility>
 
 #include "device/real_files.hpp"
 

@@ -4,10 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <functional>
-#include <map>
 #include <optional>
 #include <queue>
-#include <vector>
 
 #include "core/lists.hpp"
 #include "explain/typical_value.hpp"

@@ -84,10 +84,10 @@ std::uint64_t largest_of(const Program& program, std::span<const Index> copies);
 /// Sum of the recorded durations in seconds, profiler overhead included.
 double recorded_time_of(const Program& program, std::span<const Index> copies);
 /// Seconds that these copies take on this machine between the GPU and this kind of memory; nothing if not measured.
-std::optional<double> time_by(const AnalysisInput& input, std::span<const Index> copies, recording::Memory memory);
+std::optional<double> time_by(const AnalysisInput& input, std::span<const Index> copies, Memory memory);
 /// Returns the rate as text, for example "12.3 GB/s".
 std::string rate_text(std::uint64_t bytes, double seconds);
-std::string_view to_or_from(recording::CopyKind kind);
+std::string_view to_or_from(CopyKind kind);
 
 /// Returns, for example, "64 copies of 4 MiB" or "96 copies of 4 KiB to 2 MiB".
 std::string copies_in_words(const Program& program, std::span<const Index> operations);

@@ -13,6 +13,8 @@
 
 namespace xferbench::explain {
 
+using recording::CopyKind, recording::Memory;
+
 /// In bytes. Up to this size, latency dominates the duration of a copy, and durations measured between two CUDA events
 /// include some of the events' latency.
 inline constexpr std::uint64_t kSmallCopy = 64 * KiB;
@@ -30,7 +32,7 @@ inline constexpr double kCpuSpread = 0.15;
 /// How the pieces of a run of small copies can be moved together, as scenario scatter measures it.
 enum class PieceWay { batch, kernel, staged };
 inline constexpr std::array kPieceWays{PieceWay::batch, PieceWay::kernel, PieceWay::staged};
-constexpr auto texts_of(PieceWay) { return std::to_array<std::string_view>({"batch", "kernel", "staged"}); }
+constexpr auto texts_of(PieceWay) { return enum_texts("batch", "kernel", "staged"); }
 
 /// Seconds for each of many pieces that are moved together.
 struct PieceCost {
@@ -42,11 +44,13 @@ struct PieceCost {
 struct Costs {
   /// Returns the seconds of one copy between the GPU and this kind of host memory on an otherwise idle link; nothing if
   /// unknown.
-  std::function<std::optional<double>(recording::CopyKind, recording::Memory, std::uint64_t bytes)> copy =
-      [](auto, auto, auto) { return std::nullopt; };
+  std::function<std::optional<double>(CopyKind, Memory, std::uint64_t bytes)> copy = [](auto, auto, auto) {
+    return std::nullopt;
+  };
   /// Returns the cost of each piece of this size between the GPU and pinned memory; nothing if unknown.
-  std::function<std::optional<PieceCost>(recording::CopyKind, PieceWay, std::uint64_t bytes)> piece =
-      [](auto, auto, auto) { return std::nullopt; };
+  std::function<std::optional<PieceCost>(CopyKind, PieceWay, std::uint64_t bytes)> piece = [](auto, auto, auto) {
+    return std::nullopt;
+  };
   Duplex duplex{};
   std::optional<double> pin{};      ///< seconds per byte to register memory (cudaHostRegister) and unregister it
   double asynchronous_copy = 3e-6;  ///< host time of an asynchronous copy call

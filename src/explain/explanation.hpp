@@ -1,7 +1,6 @@
 // The result of an analysis: plain records, without any presentation. Times in seconds.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -75,10 +74,9 @@ enum class FindingKind {
   slow_workers,    ///< before copies to the GPU, their thread waits for workers that prepare the data
 };
 constexpr auto texts_of(FindingKind) {
-  return std::to_array<std::string_view>({"pageable", "small-copies", "slow-copies", "no-overlap", "needless-wait",
-                                          "result-wait", "blocking-copy", "launch-bound", "setup", "default-stream",
-                                          "managed", "fresh-memory", "mapped-copy", "read-in-turn", "read-twice",
-                                          "host-copy", "slow-workers"});
+  return enum_texts("pageable", "small-copies", "slow-copies", "no-overlap", "needless-wait", "result-wait",
+                    "blocking-copy", "launch-bound", "setup", "default-stream", "managed", "fresh-memory",
+                    "mapped-copy", "read-in-turn", "read-twice", "host-copy", "slow-workers");
 }
 
 /// Another fix of a finding.
@@ -149,7 +147,7 @@ enum class Track {
   ranges,  ///< NVTX ranges
 };
 constexpr auto texts_of(Track) {
-  return std::to_array<std::string_view>({"H2D", "kernel", "D2H", "inside", "P2P", "managed", "calls", "ranges"});
+  return enum_texts("H2D", "kernel", "D2H", "inside", "P2P", "managed", "calls", "ranges");
 }
 
 /// One interval in a timeline row.

@@ -11,7 +11,6 @@
 namespace xferbench::explain {
 
 using recording::ProcessUsage;
-using recording::Time;
 
 namespace {
 

@@ -10,9 +10,6 @@
 
 namespace xferbench::explain {
 
-using recording::CopyKind;
-using recording::Memory;
-
 std::optional<double> seconds_on(const LimitCurve& curve, std::uint64_t bytes) {
   const std::vector<LimitPoint>& points = curve.points;
   if (points.empty()) return std::nullopt;

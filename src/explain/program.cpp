@@ -1,7 +1,6 @@
 #include "explain/program.hpp"
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <set>
 #include <span>
@@ -11,12 +10,9 @@
 
 namespace xferbench::explain {
 
-using recording::CopyKind;
-using recording::Memory;
 using recording::OnDevice;
 using recording::StreamFlag;
 using recording::SyncKind;
-using recording::Time;
 
 void depend(Operation& o, Index on, bool legacy) {
   const auto same = [on](const Dependency& d) { return d.operation == on; };

@@ -52,8 +52,8 @@ struct Operation {
   std::vector<Dependency> after{};
   std::uint32_t device = 0;
   Engine engine = Engine::none;
-  recording::CopyKind copy = recording::CopyKind::other;
-  recording::Memory host = recording::Memory::unknown;  ///< copies: kind of memory on the host side
+  CopyKind copy = CopyKind::other;
+  Memory host = Memory::unknown;  ///< copies: kind of memory on the host side
   bool is_copy = false;
   bool side_by_side = false;  ///< the kernel overlapped another for at least half of the shorter kernel's duration
   bool in_graph = false;
@@ -75,7 +75,6 @@ struct Sample {
   double outside_before = 0;           ///< seconds outside of CUDA calls, `idle_before` among them
 };
 
-/// A CUDA call on the host.
 struct HostCall {
   double begin = 0;  ///< as recorded
   double end = 0;

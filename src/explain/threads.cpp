@@ -2,7 +2,6 @@
 #include "explain/program.hpp"
 
 #include <algorithm>
-#include <map>
 
 namespace xferbench::explain {
 

@@ -23,10 +23,6 @@ Track track_of(recording::CopyKind kind) {
 
 namespace {
 
-using recording::CopyKind;
-using recording::Memory;
-using recording::Time;
-
 using Shown = std::variant<const recording::Copy*, const recording::Kernel*, const recording::Fill*,
                            const recording::Migration*, const recording::Call*, const recording::Range*>;
 

@@ -17,7 +17,7 @@ using SpanVisit = std::function<bool(const TimelineSpan&)>;
 /// memory for each record, so that long recordings can be written while they are visited.
 void each_span(const Recording& recording, const Window& window, const SpanVisit& visit);
 
-Track track_of(recording::CopyKind kind);
+Track track_of(CopyKind kind);
 
 /// Returns the timeline of the first `most` spans of the window.
 Timeline timeline_of(const Recording& recording, const Window& window, std::size_t most);

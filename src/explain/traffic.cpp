@@ -10,8 +10,6 @@
 
 namespace xferbench::explain {
 
-using recording::Memory;
-
 namespace {
 
 int size_class(std::uint64_t bytes) {

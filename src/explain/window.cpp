@@ -12,8 +12,6 @@
 
 namespace xferbench::explain {
 
-using recording::Time;
-
 namespace {
 
 Time last_of_cuda(const Recording& r) {

@@ -10,9 +10,11 @@
 
 namespace xferbench::explain {
 
+using recording::Time;
+
 struct Window {
-  recording::Time begin = 0;
-  recording::Time end = 0;
+  Time begin = 0;
+  Time end = 0;
   std::optional<std::uint32_t> thread{};  ///< thread of the range that ended last; nothing for a start/end range
   std::size_t times = 1;                  ///< number of occurrences of the NVTX range
   bool is_whole = false;                  ///< the window is the whole life of the process

@@ -2,9 +2,10 @@
 // functions; times in seconds. Derivation: docs/scenarios/overlap-model.md, "The bound of a pipeline".
 #pragma once
 
-#include <array>
 #include <limits>
 #include <string_view>
+
+#include "core/enum_text.hpp"
 
 namespace xferbench::model {
 
@@ -29,9 +30,7 @@ double time_at_both_rates(double h2d, double d2h, double h2d_end, double d2h_end
 
 /// The source of a bound: the kernel, an arrangement of both copies, or a measured pipeline that beat the other bounds.
 enum class LimitSource { kernel, in_turn, whole, chunked, rates, fastest };
-constexpr auto texts_of(LimitSource) {
-  return std::to_array<std::string_view>({"kernel", "in-turn", "whole", "chunked", "rates", "fastest"});
-}
+constexpr auto texts_of(LimitSource) { return enum_texts("kernel", "in-turn", "whole", "chunked", "rates", "fastest"); }
 
 struct Bound {
   double seconds = 0;

@@ -13,8 +13,8 @@
 
 namespace xferbench {
 
-struct RankTimeoutError : std::runtime_error {
-  using std::runtime_error::runtime_error;
+struct RankTimeoutError : CommunicationError {
+  using CommunicationError::CommunicationError;
 };
 
 /// How long to wait for other ranks.

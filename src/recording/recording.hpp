@@ -163,13 +163,9 @@ struct FileRead {
 };
 
 enum class CopyKind : std::uint8_t { other, h2d, d2h, d2d, p2p, h2h };
-constexpr auto texts_of(CopyKind) {
-  return std::to_array<std::string_view>({"other", "h2d", "d2h", "d2d", "p2p", "h2h"});
-}
+constexpr auto texts_of(CopyKind) { return enum_texts("other", "h2d", "d2h", "d2d", "p2p", "h2h"); }
 enum class Memory : std::uint8_t { unknown, pageable, pinned, device, array, managed };
-constexpr auto texts_of(Memory) {
-  return std::to_array<std::string_view>({"unknown", "pageable", "pinned", "device", "array", "managed"});
-}
+constexpr auto texts_of(Memory) { return enum_texts("unknown", "pageable", "pinned", "device", "array", "managed"); }
 /// The kind of hardware that carried out a copy.
 enum class Channel : std::uint8_t { unknown, compute, copy_engine, other };
 

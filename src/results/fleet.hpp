@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -21,7 +20,7 @@ enum class RankConcurrency {
   node,  ///< the ranks of one node, then those of the next node
   one,   ///< one rank at a time
 };
-constexpr auto texts_of(RankConcurrency) { return std::to_array<std::string_view>({"all", "node", "one"}); }
+constexpr auto texts_of(RankConcurrency) { return enum_texts("all", "node", "one"); }
 
 /// Which hardware determines the speed of a case.
 enum class DataPath {
@@ -29,7 +28,7 @@ enum class DataPath {
   gpu,    ///< only work inside the GPU
   mixed,  ///< both, or work of the host
 };
-constexpr auto texts_of(DataPath) { return std::to_array<std::string_view>({"link", "gpu", "mixed"}); }
+constexpr auto texts_of(DataPath) { return enum_texts("link", "gpu", "mixed"); }
 
 /// Labels of a result about two ranks: the sender and the receiver.
 inline constexpr const char* kFromRank = "from";
@@ -80,9 +79,7 @@ struct Flagged {
   std::string text{};                ///< description of the problem: a sentence without its final period
   friend bool operator==(const Flagged&, const Flagged&) = default;
 };
-constexpr auto texts_of(Flagged::What) {
-  return std::to_array<std::string_view>({"gpu", "link", "host", "pair", "rank"});
-}
+constexpr auto texts_of(Flagged::What) { return enum_texts("gpu", "link", "host", "pair", "rank"); }
 
 /// How many tests compared ranks with each other. If few tests did, slow hardware may have gone unnoticed. A test is a
 /// case at one RankConcurrency; transfers with all partners count as one test.

@@ -1,7 +1,6 @@
 // Declarations of the measurements, metrics and labels of a scenario, for tables, files, comparisons and help.
 #pragma once
 
-#include <array>
 #include <optional>
 #include <span>
 #include <string>
@@ -13,9 +12,8 @@
 
 namespace xferbench {
 
-/// Whether lower or higher values are better.
 enum class Better { lower, higher, neither };
-constexpr auto texts_of(Better) { return std::to_array<std::string_view>({"lower", "higher", "neither"}); }
+constexpr auto texts_of(Better) { return enum_texts("lower", "higher", "neither"); }
 
 /// Declaration of a measurement, a metric or a label that results of a scenario may have.
 struct MetricDeclaration {
@@ -80,15 +78,11 @@ struct MetricDeclaration {
   }
 };
 
-constexpr auto texts_of(MetricDeclaration::Kind) {
-  return std::to_array<std::string_view>({"measurement", "metric", "label"});
-}
+constexpr auto texts_of(MetricDeclaration::Kind) { return enum_texts("measurement", "metric", "label"); }
 constexpr auto texts_of(MetricDeclaration::Format) {
-  return std::to_array<std::string_view>({"number", "seconds", "percent", "ratio", "word"});
+  return enum_texts("number", "seconds", "percent", "ratio", "word");
 }
-constexpr auto texts_of(MetricDeclaration::Companion) {
-  return std::to_array<std::string_view>({"interval", "clock", "p90", "p99"});
-}
+constexpr auto texts_of(MetricDeclaration::Companion) { return enum_texts("interval", "clock", "p90", "p99"); }
 
 /// Short names of the enumerators, for use in tables of declarations.
 namespace declaring {

@@ -1,7 +1,6 @@
 // The records of a run, which are also the contents of a results file. They have no presentation.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <functional>
 #include <map>
@@ -32,9 +31,7 @@ enum class Clock {
   cpu,     ///< CPU time of the calling thread
   device,  ///< the GPU's own counters, read by a kernel; related to the host's clock if the host is involved
 };
-constexpr auto texts_of(Clock) {
-  return std::to_array<std::string_view>({"event-gated", "event", "host", "cpu", "device"});
-}
+constexpr auto texts_of(Clock) { return enum_texts("event-gated", "event", "host", "cpu", "device"); }
 
 /// Why sampling ended.
 enum class Stop {
@@ -47,7 +44,7 @@ enum class Stop {
   out_of_reach,  ///< the samples showed that the time budget would not suffice
 };
 constexpr auto texts_of(Stop) {
-  return std::to_array<std::string_view>({"ci", "budget", "max-samples", "interrupted", "others", "out-of-reach"});
+  return enum_texts("ci", "budget", "max-samples", "interrupted", "others", "out-of-reach");
 }
 
 struct Interval {
@@ -96,7 +93,7 @@ struct Metric {
 };
 
 enum class Status { ok, failed, skipped };
-constexpr auto texts_of(Status) { return std::to_array<std::string_view>({"ok", "failed", "skipped"}); }
+constexpr auto texts_of(Status) { return enum_texts("ok", "failed", "skipped"); }
 
 /// Reason of a case that was skipped because the run was interrupted before the case began.
 inline constexpr std::string_view kNotBegun = "interrupted before it began";

@@ -23,9 +23,7 @@ enum class SoakLoad {
   p2p,     ///< from each GPU to the next one, all at the same time
   kernel,  ///< arithmetic on the GPU's multiprocessors
 };
-constexpr auto texts_of(SoakLoad) {
-  return std::to_array<std::string_view>({"h2d", "d2h", "both", "d2d", "p2p", "kernel"});
-}
+constexpr auto texts_of(SoakLoad) { return enum_texts("h2d", "d2h", "both", "d2d", "p2p", "kernel"); }
 
 struct SoakSettings {
   double seconds = 3600;  ///< planned total duration in seconds, including the time before a resume
@@ -155,9 +153,7 @@ enum class SoakEnd {
   lost,   ///< a CUDA call failed
   stuck,  ///< a CUDA call did not return
 };
-constexpr auto texts_of(SoakEnd) {
-  return std::to_array<std::string_view>({"goes-on", "complete", "interrupted", "lost", "stuck"});
-}
+constexpr auto texts_of(SoakEnd) { return enum_texts("goes-on", "complete", "interrupted", "lost", "stuck"); }
 
 /// A line of a soak's file, for one interval. `so_far` contains the totals up to the end of the interval.
 struct SoakInterval {

@@ -11,7 +11,6 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <string>
 
 #include "core/lists.hpp"
 #include "core/units.hpp"

@@ -225,8 +225,9 @@ class Scenario : NonCopyable {
 };
 
 /// Base class of scenarios that work with a struct instead of a Case. `parse` converts a Case to that struct; it must
-/// accept invalid combinations of values.
-template <auto parse>
+/// accept invalid combinations of values. `space` makes the search space of `tune`, see Scenario::tunable(); null:
+/// there is none.
+template <auto parse, std::unique_ptr<Tunable> (*space)(std::span<const Case>, const RunContext&) = nullptr>
 class ScenarioOf : public Scenario {
  public:
   using Parsed = decltype(parse(Case()));
@@ -238,6 +239,10 @@ class ScenarioOf : public Scenario {
     return reason_to_skip(parse(c), can);
   }
   [[nodiscard]] MemoryNeeds needs(const Case& c) const final { return memory_needs(parse(c)); }
+  [[nodiscard]] std::unique_ptr<Tunable> tunable(std::span<const Case> cases, const RunContext& bench) const override {
+    if constexpr (constexpr auto kSpace = space; kSpace != nullptr) return kSpace(cases, bench);
+    return nullptr;
+  }
   void run(const Case& c, const RunContext& bench, Result& result) const final { measure(parse(c), bench, result); }
 
  protected:

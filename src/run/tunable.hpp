@@ -1,7 +1,6 @@
 // The interface through which a scenario offers its cases to `tune` as a search space. run/tuner.hpp searches it.
 #pragma once
 
-#include <array>
 #include <functional>
 #include <optional>
 #include <string>
@@ -22,7 +21,7 @@ enum class Objective {
   device,  ///< time on the device, as the region's clock measures it
   wall,    ///< time to result: host time from the first submitting call until the wait returns
 };
-constexpr auto texts_of(Objective) { return std::to_array<std::string_view>({"device", "wall"}); }
+constexpr auto texts_of(Objective) { return enum_texts("device", "wall"); }
 
 /// Returns the region to sample for an objective: `region` itself, or its wall_region() with a warm-up of its own.
 Region region_for(Objective objective, const Region& region);

@@ -1,7 +1,6 @@
 // The watchdog: a thread that detects a device that no longer answers, because threads inside device calls are blocked.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -33,7 +32,7 @@ struct Alarm {
   std::string_view operation{};  ///< call that a thread is inside, as text; empty if there is none
   double seconds = 0;            ///< seconds without progress, or seconds since Ctrl-C
 };
-constexpr auto texts_of(Alarm::Kind) { return std::to_array<std::string_view>({"stuck", "interrupted"}); }
+constexpr auto texts_of(Alarm::Kind) { return enum_texts("stuck", "interrupted"); }
 
 /// Observes device calls and counts them for the watchdog. Each thread has counters of its own, so that a call costs
 /// only a few stores. The watchdog's thread reads them.

@@ -2,7 +2,6 @@
 // to.
 #pragma once
 
-#include <array>
 #include <span>
 #include <string_view>
 
@@ -18,7 +17,7 @@ enum class Part {
   host_memory,  ///< rates of host memory, for copies by the host and over the GPUs' links
   nvlink,       ///< rates from GPU to GPU
 };
-constexpr auto texts_of(Part) { return std::to_array<std::string_view>({"link", "gpu", "host_memory", "nvlink"}); }
+constexpr auto texts_of(Part) { return enum_texts("link", "gpu", "host_memory", "nvlink"); }
 
 /// Whether a larger value (more) or a smaller value (less) makes the machine faster.
 enum class Faster { neither, more, less };

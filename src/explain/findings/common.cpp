@@ -13,9 +13,6 @@
 
 namespace xferbench::explain {
 
-using recording::CopyKind;
-using recording::Memory;
-
 std::vector<Candidate> candidates(const AnalysisInput& input) {
   std::vector<Candidate> all;
   for (const auto find : {fresh_memory, pageable_copies, small_copies, slow_copies, blocking_copies, waits,

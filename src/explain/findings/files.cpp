@@ -13,9 +13,6 @@
 
 namespace xferbench::explain {
 
-using recording::CopyKind;
-using recording::Memory;
-
 namespace {
 
 // --- Mapped files ---------------------------------------------------------------------------------------------------

@@ -10,9 +10,6 @@
 
 namespace xferbench::explain {
 
-using recording::CopyKind;
-using recording::Memory;
-
 namespace {
 
 double seconds_of(const AnalysisInput& e, recording::Time time) {

@@ -12,9 +12,6 @@
 
 namespace xferbench::explain {
 
-using recording::CopyKind;
-using recording::Memory;
-
 namespace {
 
 constexpr std::uint64_t kPage = 4 * KiB;

@@ -14,8 +14,6 @@
 
 namespace xferbench::explain {
 
-using recording::Memory;
-
 namespace {
 
 double work_of(const Program& p, const std::vector<Index>& operations) {

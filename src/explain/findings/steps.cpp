@@ -8,8 +8,6 @@
 
 namespace xferbench::explain {
 
-using recording::CopyKind;
-
 Phase phase_of(const Operation& o) {
   if (!o.is_copy) return Phase::work;
   if (o.copy == CopyKind::h2d) return Phase::in;

@@ -10,9 +10,6 @@
 
 namespace xferbench::explain {
 
-using recording::CopyKind;
-using recording::Memory;
-
 namespace {
 
 /// Fewer waits than this are not reported.
