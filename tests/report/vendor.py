@@ -32,7 +32,7 @@ class Package:
     def path(self):
         """The path contains the version, so that a file of another version is never used."""
         file = pathlib.PurePosixPath(self.member)
-        return FOLDER / f"{self.name}-{self.version}{'.js' if file.suffix == '.js' else '-' + file.name}"
+        return FOLDER / f"{self.name.rpartition('/')[2]}-{self.version}{'.js' if file.suffix == '.js' else '-' + file.name}"
 
 
 AXE = Package(
@@ -48,7 +48,14 @@ _JUNIT = (
 )
 JUNIT_OF_ANT = Package(*_JUNIT, "package/test/resources/JUnit.xsd")
 JUNIT_OF_JENKINS = Package(*_JUNIT, "package/test/resources/jenkins-junit.xsd")
-ALL = (AXE, JUNIT_OF_ANT, JUNIT_OF_JENKINS)
+_CYCLONEDX = (
+    "@cyclonedx/cyclonedx-library",
+    "10.3.0",
+    "RIT28sp1U0PCHaaeF3yNRwk6Jig/XJ8UsYAVOMYaHQ+0VVOvsjcp0PTWQFLUqJFF8XMud+Kdq6G+wtDAh+QJFA==",
+)
+CYCLONEDX = Package(*_CYCLONEDX, "package/res/schema/bom-1.5.SNAPSHOT.schema.json")
+SPDX_LICENCES = Package(*_CYCLONEDX, "package/res/schema/spdx.SNAPSHOT.schema.json")
+ALL = (AXE, JUNIT_OF_ANT, JUNIT_OF_JENKINS, CYCLONEDX, SPDX_LICENCES)
 
 
 def source(package):
