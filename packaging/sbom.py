@@ -45,9 +45,9 @@ def said(command, folder=None, check=True):
 
 
 def foreign(paths, build):
-    """Those of the paths that are not of this project, without detours such as /usr/lib/gcc/../.."""
+    """Those of the paths that are not of this project, in the folders by which dpkg knows them: /usr/lib for /lib."""
     own = (str(wheel.ROOT), str(build))
-    whole = {os.path.normpath(path) for path in paths if path.startswith("/")}
+    whole = {f"{os.path.realpath(os.path.dirname(path))}/{os.path.basename(path)}" for path in paths if path.startswith("/")}
     return {path for path in whole if not path.startswith(own)}
 
 
@@ -58,7 +58,7 @@ def linked(build, target):
     if found != 1:
         sys.exit(f"sbom: no single output in the link command of {target}")
     traced = said(["bash", "-c", again], build)
-    return foreign(re.findall(r"(/[^\s()]+\.(?:a|o))\b", traced), build)
+    return foreign(re.findall(r"^\(?(/[^\s()]+\.(?:a|o))\b", traced, re.MULTILINE), build)
 
 
 def headers(build, target):
