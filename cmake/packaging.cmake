@@ -23,7 +23,7 @@ install(FILES CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL)
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR}
   PATTERN site EXCLUDE PATTERN __pycache__ EXCLUDE)
 # For other programs: Grafana, ReFrame, SuperBench.
-install(FILES packaging/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/packaging)
+install(FILES packaging/README.md packaging/formats.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/packaging)
 install(DIRECTORY packaging/grafana packaging/reframe packaging/superbench DESTINATION ${CMAKE_INSTALL_DOCDIR}/packaging
   PATTERN __pycache__ EXCLUDE)
 # Example programs that the documentation shows.

@@ -1,11 +1,13 @@
 """Packages as users get them: test_packages.py FOLDER CACHE [TEST]...
 
-FOLDER has the output of scripts/package; CACHE keeps the Debian base system that debootstrap makes once. Files
-checks the content of packages. Debian and Archive install and use them in that system, and are skipped where it
-cannot be made. XFERBENCH_BARE_SUITE names another release than Debian 12.
+FOLDER has the output of scripts/release; CACHE keeps the Debian base system that debootstrap makes once. Files and
+Release check the content of packages. Debian, Archive and Wheel install and use them in that system, and are skipped
+where it cannot be made. XFERBENCH_BARE_SUITE names another release than Debian 12.
 """
 
 import contextlib
+import fnmatch
+import hashlib
 import json
 import os
 import pathlib
@@ -42,7 +44,7 @@ def named(name):
 
 
 def archive():
-    (found,) = PACKAGES.glob("xferbench-*.tar.gz")
+    (found,) = PACKAGES.glob("xferbench-*-linux-*.tar.gz")
     return found
 
 
@@ -115,6 +117,45 @@ class Files(unittest.TestCase):
         outcome = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
         print(outcome.stdout)
         self.assertEqual(outcome.returncode, 0, outcome.stdout + outcome.stderr)
+
+
+class Release(unittest.TestCase):
+    """All files of a release, and what they say of one another."""
+
+    def test_has_what_its_page_lists(self):
+        page = (ROOT / "packaging/README.md").read_text(encoding="utf-8")
+        listed = {name.replace("VERSION", "*").replace("GLIBC", "*") for name in re.findall(r"^\| `(\S+)` \|", page, re.MULTILINE)}
+        found = {path.name for path in PACKAGES.iterdir()}
+        for pattern in listed:
+            self.assertTrue(list(PACKAGES.glob(pattern)), pattern)
+        self.assertEqual([name for name in found if not any(fnmatch.fnmatch(name, one) for one in listed)], [])
+
+    def test_sums_are_those_of_the_files(self):
+        subprocess.run(["sha256sum", "--check", "--strict", "--quiet", "SHA256SUMS"], cwd=PACKAGES, check=True)
+        summed = {line.split("  ")[1] for line in (PACKAGES / "SHA256SUMS").read_text(encoding="utf-8").splitlines()}
+        self.assertEqual(summed | {"SHA256SUMS"}, {path.name for path in PACKAGES.iterdir()})
+
+    def test_parts_are_those_of_the_packed_programs(self):
+        (path,) = PACKAGES.glob("*.cdx.json")
+        made = json.loads(path.read_text(encoding="utf-8"))
+        named = {one["name"]: one["hashes"][0]["content"] for one in made["components"] if one["type"] == "file"}
+        with tempfile.TemporaryDirectory(prefix="xferbench-package-") as folder:
+            unpacked(archive(), folder)
+            (top,) = pathlib.Path(folder).iterdir()
+            there = {one.relative_to(top).as_posix(): hashlib.sha256(one.read_bytes()).hexdigest()
+                     for one in top.rglob("*") if elf.is_elf(one)}
+        self.assertEqual(named, there)
+
+    def test_easybuild_names_the_source(self):
+        (path,) = PACKAGES.glob("*.eb")
+        config = {"SYSTEM": "system"}
+        exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), config)
+        (source,), (checksum,) = config["sources"], config["checksums"]
+        content = (PACKAGES / source.replace("%(version)s", config["version"])).read_bytes()
+        self.assertEqual(hashlib.sha256(content).hexdigest(), checksum)
+        toolchain, (cuda,) = config["toolchain"], [one[1] for one in config["dependencies"] if one[0] == "CUDA"]
+        wanted = f"xferbench-{config['version']}-{toolchain['name']}-{toolchain['version']}-CUDA-{cuda}.eb"
+        self.assertEqual(path.name, wanted)
 
 
 class InBare(unittest.TestCase):
@@ -256,6 +297,28 @@ class Archive(InBare):
         self.said("apt-get install -qq -y --no-install-recommends man-db")
         manual = program.replace("bin/xferbench", "share/man/man1/xferbench.1")
         self.assertRegex(self.said(f"man -l {manual}"), r"(?m)^NAME\n\s+xferbench ")
+
+
+class Wheel(InBare):
+    """The wheel is installed into an empty environment by pip, without a network."""
+
+    def test_installed_and_used(self):
+        self.require_network()
+        self.system.hurry()
+        self.said("apt-get install -qq -y --no-install-recommends python3-venv")  # Python is there before the wheel
+        (wheel,) = PACKAGES.glob("*.whl")
+        shutil.copy(wheel, self.system.inside("/root"))
+        begin = time.monotonic()
+        self.said(f"python3 -m venv env && env/bin/pip install --no-index --quiet {wheel.name}")
+        installed = time.monotonic()
+        self.answers("env/bin/xferbench")
+        end = time.monotonic()
+        print(f"{SUITE}: {installed - begin:.1f} s for venv and pip, {end - installed:.1f} s for a simulated answer: "
+              f"{end - begin:.1f} s, asked: under {LONGEST_START}")
+        self.assertLess(end - begin, LONGEST_START)
+        script = "import xferbench; print(len(xferbench.run('memcpy', size='4M', simulate=True).rows()))"
+        self.assertGreater(int(self.said(f'env/bin/python -c "{script}"')), 0)
+        self.said("env/bin/xferbench --simulate --suite quick")
 
 
 def main():

@@ -1,15 +1,20 @@
-"""Recipes for Spack and Docker in a dry run: stand-ins for Spack and CMake record what the Spack recipe asks for,
-and the Dockerfile must refer to existing files. The recipes are not built here."""
+"""Recipes for Spack, conda, EasyBuild and Docker in a dry run: stand-ins for these tools record what the recipes ask
+for, which must fit the build, and the Dockerfile must refer to existing files. The recipes are not built here."""
 
 import pathlib
 import re
+import shutil
+import subprocess
 import sys
 import types
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RECIPE = ROOT / "packaging" / "spack" / "package.py"
+CONDA = ROOT / "packaging" / "conda" / "meta.yaml"
+EASYBUILD = ROOT / "packaging" / "easybuild" / "xferbench.eb"
 DOCKERFILE = ROOT / "packaging" / "docker" / "Dockerfile"
+CMAKE = (ROOT / "CMakeLists.txt").read_text(encoding="utf-8")
 
 
 class Spec:
@@ -104,6 +109,70 @@ class SpackRecipe(unittest.TestCase):
         found = set(re.findall(r"find_package\((\w+) REQUIRED\)", cmake)) - {"Threads"}
         self.assertEqual(found, {"CLI11", "nlohmann_json", "fmt"})
         self.assertLessEqual({"cli11", "nlohmann-json", "fmt", "numactl", "liburing"}, names)
+
+
+class Conda(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        import jinja2
+        import yaml
+
+        def load_file_regex(load_file, regex_pattern, from_recipe_dir):
+            folder = CONDA.parent if from_recipe_dir else ROOT
+            return re.search(regex_pattern, (folder / load_file).read_text(encoding="utf-8"))
+
+        rendered = jinja2.Environment(undefined=jinja2.StrictUndefined).from_string(CONDA.read_text("utf-8")).render(
+            load_file_regex=load_file_regex, cuda_compiler_version="13.0",
+            compiler=lambda language: f"{language}_compiler", stdlib=lambda language: f"{language}_stdlib",
+        )
+        cls.recipe = yaml.safe_load(rendered)
+
+    def test_version_is_that_of_the_build(self):
+        self.assertIn(f"project(xferbench VERSION {self.recipe['package']['version']} ", CMAKE)
+
+    def test_asks_for_what_cmake_looks_for(self):
+        needed = self.recipe["requirements"]
+        self.assertIn(f"cmake >={re.search(r'cmake_minimum_required.VERSION ([0-9.]+)', CMAKE)[1]}", needed["build"])
+        self.assertLessEqual({"cxx_compiler", "cuda_compiler", "ninja"}, set(needed["build"]))
+        names = {one.split()[0] for one in needed["host"]}
+        self.assertLessEqual({"cli11", "nlohmann_json", "fmt", "libnuma", "liburing", "openmpi"}, names)
+
+    def test_script_and_files(self):
+        script = "\n".join(self.recipe["build"]["script"])
+        for name in set(re.findall(r"-D(XFERBENCH_\w+)=", script)):
+            self.assertRegex(CMAKE, rf"(?:set|option)\({name} ")
+        if shutil.which("shellcheck"):  # CMAKE_ARGS is of conda and several words
+            command = ["shellcheck", "--shell=bash", "--exclude=SC2086,SC2154", "-"]
+            said = subprocess.run(command, input=script, capture_output=True, text=True, check=False).stdout
+            self.assertEqual(said, "")
+        self.assertTrue((CONDA.parent / self.recipe["source"]["path"] / "CMakeLists.txt").is_file())
+        for name in self.recipe["about"]["license_file"]:
+            self.assertTrue((ROOT / name).is_file(), name)
+
+
+class EasyBuild(unittest.TestCase):
+    def setUp(self):
+        self.config = {"SYSTEM": "system"}
+        exec(compile(EASYBUILD.read_text(encoding="utf-8"), str(EASYBUILD), "exec"), self.config)
+
+    def test_has_what_every_file_must_have(self):
+        for name in ("name", "version", "homepage", "description", "toolchain", "moduleclass", "sanity_check_paths"):
+            self.assertTrue(self.config[name], name)
+        self.assertEqual(len(self.config["sources"]), len(self.config["checksums"]))
+        self.assertLessEqual(max(map(len, EASYBUILD.read_text("utf-8").splitlines())), 120)
+
+    def test_is_filled_in_by_a_release(self):
+        script = (ROOT / "scripts/release").read_text(encoding="utf-8")
+        for place in (self.config["version"], *self.config["checksums"]):
+            self.assertIn(place, script)
+
+    def test_asks_for_what_cmake_looks_for(self):
+        found = {one[0]: one[1] for one in self.config["builddependencies"] + self.config["dependencies"]}
+        self.assertLessEqual({"CMake", "Ninja", "CUDA", "CLI11", "fmt", "nlohmann_json", "numactl", "liburing"}, found.keys())
+        for name, oldest in (("CMake", (3, 25)), ("fmt", (9,)), ("CUDA", (12, 4))):
+            self.assertGreaterEqual(tuple(map(int, found[name].split("."))), oldest, name)
+        for name in set(re.findall(r"-D(XFERBENCH_\w+)=", self.config["configopts"])):
+            self.assertRegex(CMAKE, rf"(?:set|option)\({name} ")
 
 
 class Docker(unittest.TestCase):

@@ -55,7 +55,14 @@ GRAFANA = Package(
     "rk8FEO7yuFfRTK/JD39747SZFQ+iCTQbpm6Mh2OjnqGx/g/uQQFx56t64eCLXWEyoR68ru4cigcGKrXk+ozrLg==",
     "package/dist/types/raw/dashboard/x/types.gen.d.ts",
 )
-ALL = (AXE, JUNIT_OF_ANT, JUNIT_OF_JENKINS, GRAFANA)
+_CYCLONEDX = (
+    "@cyclonedx/cyclonedx-library",
+    "10.3.0",
+    "RIT28sp1U0PCHaaeF3yNRwk6Jig/XJ8UsYAVOMYaHQ+0VVOvsjcp0PTWQFLUqJFF8XMud+Kdq6G+wtDAh+QJFA==",
+)
+CYCLONEDX = Package(*_CYCLONEDX, "package/res/schema/bom-1.5.SNAPSHOT.schema.json")
+SPDX_LICENCES = Package(*_CYCLONEDX, "package/res/schema/spdx.SNAPSHOT.schema.json")
+ALL = (AXE, JUNIT_OF_ANT, JUNIT_OF_JENKINS, GRAFANA, CYCLONEDX, SPDX_LICENCES)
 
 
 def source(package):

@@ -1,5 +1,5 @@
 // Writes the results of a run as other programs read them, for --format. Pure functions from records to text;
-// packaging/README.md describes each format.
+// packaging/formats.md describes each format.
 #pragma once
 
 #include <cstddef>
