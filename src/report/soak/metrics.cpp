@@ -33,26 +33,18 @@ Family of_each(std::string name, Type type, std::string unit, std::string help, 
                const Value& value) {
   Family family{std::move(name), type, std::move(unit), std::move(help)};
   for (const Record& record : records) {
-    if (const std::optional<double> v = value(record)) family.samples.push_back({labels_of(record), *v});
+    if (const auto v = value(record)) family.samples.push_back({labels_of(record), static_cast<double>(*v)});
   }
   return family;
-}
-
-std::optional<double> number(const std::optional<std::uint64_t>& count) {
-  return count ? std::optional(static_cast<double>(*count)) : std::nullopt;
-}
-
-std::optional<double> number(const std::optional<unsigned>& count) {
-  return count ? std::optional<double>(*count) : std::nullopt;
 }
 
 void add_loads(std::vector<Family>& all, const SoakInterval& last) {
   const SoakTotals& totals = last.so_far;
   using T = const SoakLoadTotals&;
   all.push_back(of_each("xferbench_soak_moved", Type::counter, "bytes", "Bytes moved by a load.", totals.loads,
-                        [](T t) { return std::optional(static_cast<double>(t.moved)); }));
+                        [](T t) { return std::optional(t.moved); }));
   all.push_back(of_each("xferbench_soak_verified", Type::counter, "bytes", "Bytes of these that were verified.",
-                        totals.loads, [](T t) { return std::optional(static_cast<double>(t.verified)); }));
+                        totals.loads, [](T t) { return std::optional(t.verified); }));
   Family rate{"xferbench_soak_rate", Type::gauge, "bytes_per_second", "Median rate of a load in the last interval."};
   Family lowest{"xferbench_soak_lowest_rate", Type::gauge, "bytes_per_second",
                 "Lowest rate of a load in the last interval."};
@@ -71,36 +63,29 @@ void add_loads(std::vector<Family>& all, const SoakInterval& last) {
 
 void add_state(std::vector<Family>& all, const SoakInterval& last) {
   using G = const SoakGpu&;
-  all.push_back(of_each("xferbench_soak_temperature", Type::gauge, "celsius", "Temperature of the chip.", last.gpus,
-                        [](G g) { return g.health.temperature; }));
-  all.push_back(of_each("xferbench_soak_power", Type::gauge, "watts", "Power draw of the GPU.", last.gpus,
-                        [](G g) { return g.health.power; }));
-  all.push_back(of_each("xferbench_soak_sm_clock", Type::gauge, "hertz", "Clock rate of the multiprocessors.",
-                        last.gpus, [](G g) { return g.clocks.sm; }));
-  all.push_back(of_each("xferbench_soak_memory_clock", Type::gauge, "hertz", "Clock rate of the memory.", last.gpus,
-                        [](G g) { return g.clocks.memory; }));
-  all.push_back(of_each("xferbench_soak_link_generation", Type::gauge, "",
-                        "Current generation of the PCI Express link.", last.gpus,
-                        [](G g) { return number(g.health.link_generation); }));
-  all.push_back(of_each("xferbench_soak_link_width", Type::gauge, "",
-                        "Current number of lanes of the PCI Express link.", last.gpus,
-                        [](G g) { return number(g.health.link_width); }));
+  const auto add = [&](const char* name, const char* unit, const char* help, const auto& value) {
+    all.push_back(of_each(name, Type::gauge, unit, help, last.gpus, value));
+  };
+  add("xferbench_soak_temperature", "celsius", "Temperature of the chip.", [](G g) { return g.health.temperature; });
+  add("xferbench_soak_power", "watts", "Power draw of the GPU.", [](G g) { return g.health.power; });
+  add("xferbench_soak_sm_clock", "hertz", "Clock rate of the multiprocessors.", [](G g) { return g.clocks.sm; });
+  add("xferbench_soak_memory_clock", "hertz", "Clock rate of the memory.", [](G g) { return g.clocks.memory; });
+  add("xferbench_soak_link_generation", "", "Current generation of the PCI Express link.",
+      [](G g) { return g.health.link_generation; });
+  add("xferbench_soak_link_width", "", "Current number of lanes of the PCI Express link.",
+      [](G g) { return g.health.link_width; });
 }
 
 void add_counters(std::vector<Family>& all, const SoakTotals& totals) {
   using C = const SoakCounters&;
-  all.push_back(of_each("xferbench_soak_pcie_replays", Type::counter, "", "Packets that the link had to resend.",
-                        totals.counters, [](C c) { return number(c.pcie_replays); }));
-  all.push_back(of_each("xferbench_soak_ecc_corrected", Type::counter, "", "Corrected memory errors.", totals.counters,
-                        [](C c) { return number(c.ecc_corrected); }));
-  all.push_back(of_each("xferbench_soak_ecc_uncorrected", Type::counter, "", "Uncorrected memory errors.",
-                        totals.counters, [](C c) { return number(c.ecc_uncorrected); }));
-  all.push_back(of_each("xferbench_soak_xids", Type::counter, "", "Critical errors that the driver reported (Xid).",
-                        totals.counters, [](C c) { return std::optional(static_cast<double>(c.xid_count)); }));
-}
-
-Family of_all(std::string name, Type type, std::string unit, std::string help, double value) {
-  return {std::move(name), type, std::move(unit), std::move(help), {{{}, value}}};
+  const auto add = [&](const char* name, const char* help, const auto& value) {
+    all.push_back(of_each(name, Type::counter, "", help, totals.counters, value));
+  };
+  add("xferbench_soak_pcie_replays", "Packets that the link had to resend.", [](C c) { return c.pcie_replays; });
+  add("xferbench_soak_ecc_corrected", "Corrected memory errors.", [](C c) { return c.ecc_corrected; });
+  add("xferbench_soak_ecc_uncorrected", "Uncorrected memory errors.", [](C c) { return c.ecc_uncorrected; });
+  add("xferbench_soak_xids", "Critical errors that the driver reported (Xid).",
+      [](C c) { return std::optional(c.xid_count); });
 }
 
 }  // namespace
@@ -115,17 +100,18 @@ std::vector<Family> soak_metrics(const SoakHeader& header, const SoakInterval& l
   add_loads(all, last);
   add_state(all, last);
   add_counters(all, totals);
-  all.push_back(
-      of_all("xferbench_soak_wrong", Type::counter, "bytes", "Wrong bytes.", static_cast<double>(totals.wrong_bytes)));
-  all.push_back(of_all("xferbench_soak_drops", Type::counter, "",
-                       "Times that a rate fell below the floor, a share of its rate in the first minutes.",
-                       static_cast<double>(totals.drop_count)));
-  all.push_back(
-      of_all("xferbench_soak_elapsed", Type::gauge, "seconds", "Time since the start of the soak.", last.elapsed));
-  all.push_back(of_all("xferbench_soak_well", Type::gauge, "", "1 as long as the verdict is PASS, else 0.",
-                       soak::is_healthy(totals) ? 1 : 0));
-  all.push_back(of_all("xferbench_soak_running", Type::gauge, "", "1 while the soak runs, else 0.",
-                       last.end == SoakEnd::goes_on ? 1 : 0));
+  const auto add = [&all](const char* name, Type type, const char* unit, const char* help, double value) {
+    all.push_back({name, type, unit, help, {{{}, value}}});
+  };
+  add("xferbench_soak_wrong", Type::counter, "bytes", "Wrong bytes.", static_cast<double>(totals.wrong_bytes));
+  add("xferbench_soak_drops", Type::counter, "",
+      "Times that a rate fell below the floor, a share of its rate in the first minutes.",
+      static_cast<double>(totals.drop_count));
+  add("xferbench_soak_elapsed", Type::gauge, "seconds", "Time since the start of the soak.", last.elapsed);
+  add("xferbench_soak_well", Type::gauge, "", "1 as long as the verdict is PASS, else 0.",
+      soak::is_healthy(totals) ? 1 : 0);
+  add("xferbench_soak_running", Type::gauge, "", "1 while the soak runs, else 0.",
+      last.end == SoakEnd::goes_on ? 1 : 0);
   return all;
 }
 
