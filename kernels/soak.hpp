@@ -16,7 +16,6 @@ enum class SoakPattern : std::uint32_t {
   walking,      ///< one bit of 32 is set and moves by one in each word, which detects crosstalk between lines
   checkerboard  ///< 01010101, then its complement in the next word; detects crosstalk between cells and between lines
 };
-/// Names of the patterns, indexed by SoakPattern.
 inline constexpr std::array<std::string_view, 4> kSoakPatternNames{"noise", "address", "walking", "checkerboard"};
 constexpr std::string_view to_text(SoakPattern pattern) { return kSoakPatternNames[static_cast<std::size_t>(pattern)]; }
 

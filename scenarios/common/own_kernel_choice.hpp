@@ -33,7 +33,6 @@ enum class ElementType : unsigned char {
   float_type,
   double_type,
 };
-/// Returns the size of one element in bytes.
 std::size_t size_of(ElementType type);
 
 /// Values of --kernel-file and the flags that go with it.
@@ -75,7 +74,6 @@ std::optional<SkipReason> reason_against(const OwnKernelChoice& own, const Capab
 /// Reads the file and loads the kernel on the device. Throws InputError if the file cannot be read.
 const LoadedKernel& load_own_kernel(Device& device, const OwnKernelChoice& own);
 
-/// Declares the metrics of results with a user's kernel.
 std::span<const MetricDeclaration> own_kernel_metrics();
 void add_own_kernel(const OwnKernelChoice& own, const LoadedKernel& loaded, bool verified, Result& result);
 

@@ -70,8 +70,6 @@ void take_due_step(std::span<Flow* const> flows, const FlowWaiting& waiting) {
 
 }  // namespace
 
-// --- Copies ---------------------------------------------------------------------------------------------------------
-
 CopyStage::CopyStage(Device& device, Direction direction, std::byte* on_gpu, const Slots& on_host, const Chunks& chunks,
                      std::size_t depth)
     : direction_(direction),
@@ -105,8 +103,6 @@ void CopyStage::wait(std::size_t chunk, const FlowWaiting&) {
 void CopyStage::rethrow_failure() {
   if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
 }
-
-// --- Messages -------------------------------------------------------------------------------------------------------
 
 MessageStage::MessageStage(Communicator& ranks, Way way, int other, const Slots& memory, const Chunks& chunks,
                            std::size_t depth)
@@ -145,8 +141,6 @@ void MessageStage::make_progress() {
     return;
   }
 }
-
-// --- Flows ----------------------------------------------------------------------------------------------------------
 
 void Flow::begin() {
   passed_ = left_ = 0;

@@ -94,7 +94,6 @@ class ReadFiller final : public SlotFiller {
   std::vector<std::unique_ptr<DataFile>> files_;
 };
 
-/// Fills slots from a mapping of a file.
 class MappingFiller final : public SlotFiller {
  public:
   explicit MappingFiller(HostRuntime& host) : host_(host) {}

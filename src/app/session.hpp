@@ -35,7 +35,6 @@ struct MonitoredMachine {
   [[nodiscard]] const Environment& environment() const { return device().capabilities().environment; }
 };
 
-/// Returns the descriptors of all scenarios of the program.
 std::vector<const ScenarioDescriptor*> descriptors();
 /// Returns the declarations of the metrics that results of these scenarios may have.
 MetricsDeclared declared_by(Descriptors scenarios);

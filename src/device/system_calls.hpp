@@ -24,7 +24,6 @@ struct DirectAlignment {
   std::size_t offset = 0;
 };
 
-/// Pages of a file in the page cache.
 struct CachedPages {
   std::uint64_t cached = 0;
   std::uint64_t dirty = 0;  ///< not yet written to the device, or being written

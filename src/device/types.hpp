@@ -115,7 +115,6 @@ struct CopyBatch {
   bool beside_kernels = false;  ///< cudaMemcpyFlagPreferOverlapWithCompute
   bool as_volumes = false;      ///< by cudaMemcpy3DBatchAsync, each copy as a volume of one row
 
-  /// The function that submits the batch.
   [[nodiscard]] const char* function() const { return as_volumes ? "cudaMemcpy3DBatchAsync" : "cudaMemcpyBatchAsync"; }
 };
 

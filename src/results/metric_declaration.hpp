@@ -12,7 +12,6 @@
 
 namespace xferbench {
 
-/// Whether lower or higher values are better.
 enum class Better { lower, higher, neither };
 constexpr auto texts_of(Better) { return enum_texts("lower", "higher", "neither"); }
 

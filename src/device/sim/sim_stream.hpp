@@ -18,8 +18,6 @@ namespace xferbench::sim {
 
 class SimDevice;
 
-// --- Captures -------------------------------------------------------------------------------------------------------
-
 /// Creates an operation when a graph is replayed, because data movement may be switched between capture and replay.
 using Recipe = std::function<Operation(const Operations&)>;
 
@@ -51,8 +49,6 @@ struct SimGraph final : GraphImpl {
   OperationPtr end;  ///< operation that ends with the latest replay; the next replay waits for it
 };
 
-// --- Events ---------------------------------------------------------------------------------------------------------
-
 class SimEvent : public EventImpl {
  public:
   SimEvent(SimDevice& device, EventKind kind);
@@ -79,8 +75,6 @@ class SimEvent : public EventImpl {
   OperationPtr operation_;
   CapturePlace place_;
 };
-
-// --- Streams --------------------------------------------------------------------------------------------------------
 
 class SimStream : public StreamImpl {
  public:
@@ -144,8 +138,6 @@ class SimStream : public StreamImpl {
   OperationPtr aside_;             // the last operation that later work does not wait for
   CapturePlace place_;             // position in a capture, if the stream is being captured
 };
-
-// --- The gate -------------------------------------------------------------------------------------------------------
 
 class SimGate : public GateImpl {
  public:
