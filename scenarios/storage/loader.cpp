@@ -31,23 +31,21 @@ class CopyNotice {
 /// Reads a part of a file and copies it from pageable memory, in turn.
 class ReadInTurn final : public FileWay {
  public:
-  ReadInTurn(Device& device, StoredFile& file, const StorageCase& c, const PartTable& parts, std::byte* on_gpu,
-             AfterCopy after)
-      : device_(device),
-        file_(file.open_again(FileRoute::cached)),
-        parts_(parts),
-        chunks_(parts.chunks(c.chunk_bytes())),
-        on_gpu_(on_gpu),
-        buffer_(device.allocate_host(c.chunk_bytes(), HostMemory::pageable)),
-        default_stream_(device.make_stream(StreamKind::legacy_default)),
-        notice_(device, std::move(after)) {}
+  explicit ReadInTurn(const FileTask& task)
+      : device_(task.device),
+        file_(task.file.open_again(FileRoute::cached)),
+        parts_(task.parts),
+        chunks_(parts_.chunks(task.c.chunk_bytes())),
+        on_gpu_(task.on_gpu),
+        buffer_(device_.allocate_host(task.c.chunk_bytes(), HostMemory::pageable)),
+        default_stream_(device_.make_stream(StreamKind::legacy_default)),
+        notice_(device_, task.after) {}
 
   void transfer() override {
     run(true);
     device_.synchronize();
   }
   void file_alone() override { run(false); }
-  [[nodiscard]] WorkTimes times() const override { return times_; }
 
  private:
   void run(bool to_gpu) {
@@ -77,7 +75,6 @@ class ReadInTurn final : public FileWay {
   HostBuffer buffer_;
   Stream default_stream_;  // of copy_blocking()
   CopyNotice notice_;
-  WorkTimes times_;
 };
 
 class ReadFiller final : public SlotFiller {
@@ -111,10 +108,9 @@ class MappingFiller final : public SlotFiller {
 
 class ReadingThreads final : public FileWay {
  public:
-  ReadingThreads(Device& device, StoredFile& file, const StorageCase& c, const PartTable& parts, std::byte* on_gpu,
-                 AfterCopy after)
-      : filler_(file, c.is_direct() ? FileRoute::direct : FileRoute::cached, c.threads),
-        workers_(make_slot_workers(device, slot_plan(c, parts, on_gpu, std::move(after)), filler_)) {}
+  explicit ReadingThreads(const FileTask& task)
+      : filler_(task.file, task.c.is_direct() ? FileRoute::direct : FileRoute::cached, task.c.threads),
+        workers_(make_slot_workers(task.device, slot_plan(task), filler_)) {}
 
   void transfer() override { workers_->transfer_payload(); }
   void file_alone() override { workers_->move_only(); }
@@ -127,12 +123,11 @@ class ReadingThreads final : public FileWay {
 
 class MappedThreads final : public FileWay {
  public:
-  MappedThreads(Device& device, StoredFile& file, const StorageCase& c, const PartTable& parts, std::byte* on_gpu,
-                AfterCopy after)
-      : host_(device.host()),
-        file_(file.open_again(FileRoute::cached)),
-        filler_(device.host()),
-        workers_(make_slot_workers(device, slot_plan(c, parts, on_gpu, std::move(after)), filler_)) {}
+  explicit MappedThreads(const FileTask& task)
+      : host_(task.device.host()),
+        file_(task.file.open_again(FileRoute::cached)),
+        filler_(host_),
+        workers_(make_slot_workers(task.device, slot_plan(task), filler_)) {}
 
   void transfer() override {
     with_mapping([this] { workers_->transfer_payload(); });
@@ -168,19 +163,17 @@ class MappedThreads final : public FileWay {
 /// A copy of each part of a mapping, which is page-locked for it or not.
 class WholeMapping final : public FileWay {
  public:
-  WholeMapping(Device& device, StoredFile& file, const StorageCase& c, const PartTable& parts, std::byte* on_gpu,
-               AfterCopy after)
-      : device_(device),
-        file_(file.open_again(FileRoute::cached)),
-        parts_(parts),
-        locked_(c.way == StorageWay::mmap_register),
-        on_gpu_(on_gpu),
-        stream_(device.make_stream(StreamKind::nonblocking)),
-        notice_(device, std::move(after)) {}
+  explicit WholeMapping(const FileTask& task)
+      : device_(task.device),
+        file_(task.file.open_again(FileRoute::cached)),
+        parts_(task.parts),
+        locked_(task.c.way == StorageWay::mmap_register),
+        on_gpu_(task.on_gpu),
+        stream_(device_.make_stream(StreamKind::nonblocking)),
+        notice_(device_, task.after) {}
 
   void transfer() override { run(true); }
   void file_alone() override { run(false); }
-  [[nodiscard]] WorkTimes times() const override { return times_; }
 
  private:
   void run(bool to_gpu) {
@@ -194,17 +187,15 @@ class WholeMapping final : public FileWay {
       const std::span<const std::byte> bytes = mapping->bytes().subspan(first, parts_.bytes());
       mapping->note_read(first, bytes.size(), locked_);
       Registration registration;
-      if (locked_) registration = device_.register_host(view_of(bytes));
+      if (locked_) {  // the registration is for reading only, so the memory stays constant
+        registration =
+            device_.register_host({const_cast<std::byte*>(bytes.data()), bytes.size(), HostMemory::pageable, true});
+      }
       times_.moving = host.now() - begun;
       to_gpu ? copy(mapping->bytes(), begun) : touch(bytes);
       mapping->require_intact();
     }
     times_.cpu = host.cpu_now() - cpu;
-  }
-
-  /// The registration is for reading only, so the memory stays constant.
-  static HostView view_of(std::span<const std::byte> bytes) {
-    return {const_cast<std::byte*>(bytes.data()), bytes.size(), HostMemory::pageable, true};
   }
 
   /// `begun`: when the pass began, in seconds. Copies of pageable memory are waited for one by one, as programs do.
@@ -239,41 +230,35 @@ class WholeMapping final : public FileWay {
   std::byte* on_gpu_;
   Stream stream_;
   CopyNotice notice_;
-  WorkTimes times_;
   volatile unsigned touched_ = 0;
 };
 
 /// cuFile reads into GPU memory, in a process of its own.
 class CufileLoader final : public FileWay {
  public:
-  CufileLoader(const Device& device, StoredFile& file, const StorageCase& c)
-      : file_(file.open_again(file.has_direct_route() ? FileRoute::direct : FileRoute::cached)),
-        process_(c, file_->descriptor(), device.capabilities().environment.number_of(device.number())) {}
+  explicit CufileLoader(const FileTask& task)
+      : file_(task.file.open_again(task.file.has_direct_route() ? FileRoute::direct : FileRoute::cached)),
+        process_(task.c, file_->descriptor(), task.device.capabilities().environment.number_of(task.device.number())) {}
 
   void transfer() override { times_ = process_.load(); }
   void file_alone() override { throw std::logic_error("cuFile does not read without the GPU"); }
-  [[nodiscard]] WorkTimes times() const override { return times_; }
   [[nodiscard]] CufileProcess* other_process() override { return &process_; }
 
  private:
   std::unique_ptr<DataFile> file_;
   CufileProcess process_;
-  WorkTimes times_;
 };
 
-std::unique_ptr<FileWay> make_way(Device& device, StoredFile& file, const StorageCase& c, const PartTable& parts,
-                                  std::byte* on_gpu, AfterCopy after) {
-  switch (c.way) {
-    case StorageWay::read: return std::make_unique<ReadInTurn>(device, file, c, parts, on_gpu, std::move(after));
+std::unique_ptr<FileWay> make_way(const FileTask& task) {
+  switch (task.c.way) {
+    case StorageWay::read: return std::make_unique<ReadInTurn>(task);
     case StorageWay::threads:
-    case StorageWay::direct: return std::make_unique<ReadingThreads>(device, file, c, parts, on_gpu, std::move(after));
-    case StorageWay::mmap_threads:
-      return std::make_unique<MappedThreads>(device, file, c, parts, on_gpu, std::move(after));
+    case StorageWay::direct: return std::make_unique<ReadingThreads>(task);
+    case StorageWay::mmap_threads: return std::make_unique<MappedThreads>(task);
     case StorageWay::mmap:
-    case StorageWay::mmap_register:
-      return std::make_unique<WholeMapping>(device, file, c, parts, on_gpu, std::move(after));
-    case StorageWay::uring: return make_uring_loader(device, file, c, parts, on_gpu, std::move(after));
-    case StorageWay::cufile: return std::make_unique<CufileLoader>(device, file, c);
+    case StorageWay::mmap_register: return std::make_unique<WholeMapping>(task);
+    case StorageWay::uring: return make_uring_loader(task);
+    case StorageWay::cufile: return std::make_unique<CufileLoader>(task);
   }
   throw std::logic_error("unknown way of loading a file");
 }
@@ -281,15 +266,14 @@ std::unique_ptr<FileWay> make_way(Device& device, StoredFile& file, const Storag
 /// Loads the parts as they lie in the file, and copies each on the GPU to its place.
 class PlacingLoader final : public FileWay {
  public:
-  PlacingLoader(Device& device, StoredFile& file, const StorageCase& c, PartTable parts, std::byte* on_gpu,
-                AfterCopy after)
-      : parts_(std::move(parts)),
-        on_gpu_(on_gpu),
-        whole_(device.allocate_device(parts_.bytes())),
-        stream_(device.make_stream(StreamKind::nonblocking)),
-        notice_(device, std::move(after)),
-        loader_(make_way(device, file, c, PartTable(parts_.parts().front().first, {parts_.bytes()}, false), whole_.data,
-                         {})) {}
+  explicit PlacingLoader(const FileTask& task)
+      : parts_(task.parts),
+        on_gpu_(task.on_gpu),
+        whole_(task.device.allocate_device(parts_.bytes())),
+        stream_(task.device.make_stream(StreamKind::nonblocking)),
+        notice_(task.device, task.after),
+        loader_(make_way({task.device, task.file, task.c,
+                          PartTable(parts_.parts().front().first, {parts_.bytes()}, false), whole_.data})) {}
 
   void transfer() override {
     loader_->transfer();
@@ -314,25 +298,24 @@ class PlacingLoader final : public FileWay {
 
 }  // namespace
 
-SlotPlan slot_plan(const StorageCase& c, const PartTable& parts, std::byte* on_gpu, AfterCopy after) {
+SlotPlan slot_plan(const FileTask& task) {
+  const StorageCase& c = task.c;
   return {.direction = c.saves ? Direction::d2h : Direction::h2d,
-          .on_gpu = on_gpu,
-          .place_of = [parts](std::uint64_t offset) { return parts.place_of(offset); },
-          .chunks = parts.chunks(c.chunk_bytes()),
+          .on_gpu = task.on_gpu,
+          .place_of = [parts = task.parts](std::uint64_t offset) { return parts.place_of(offset); },
+          .chunks = task.parts.chunks(c.chunk_bytes()),
           .threads = c.threads,
           .slots = c.slots,
           .slot_bytes = c.chunk_bytes(),
           .memory = c.slot_memory,
           .crew = c.crew,
           .time_first = !c.saves,
-          .after_copy = std::move(after)};
+          .after_copy = task.after};
 }
 
-std::unique_ptr<FileWay> make_file_loader(Device& device, StoredFile& file, const StorageCase& c,
-                                          const PartTable& parts, std::byte* on_gpu, AfterCopy after) {
-  if (c.layout == FileLayout::placed)
-    return std::make_unique<PlacingLoader>(device, file, c, parts, on_gpu, std::move(after));
-  return make_way(device, file, c, parts, on_gpu, std::move(after));
+std::unique_ptr<FileWay> make_file_loader(const FileTask& task) {
+  if (task.c.layout == FileLayout::placed) return std::make_unique<PlacingLoader>(task);
+  return make_way(task);
 }
 
 }  // namespace xferbench

@@ -26,26 +26,35 @@ class FileWay : NonCopyable {
   /// std::logic_error if the way cannot, see StorageCase::has_read_alone().
   virtual void file_alone() = 0;
   /// What happened in the last pass. WorkTimes::moving is the time of reads or writes.
-  [[nodiscard]] virtual WorkTimes times() const = 0;
+  [[nodiscard]] virtual WorkTimes times() const { return times_; }
   /// Seconds of the last pass that saved until its last write had returned: the data was in the page cache, or with
   /// direct writes on the device.
   [[nodiscard]] virtual double written() const { return 0; }
   /// The process that loads the file into GPU memory of its own; null: this one does, into the memory it was given.
   [[nodiscard]] virtual CufileProcess* other_process() { return nullptr; }
+
+ protected:
+  WorkTimes times_;
+};
+
+/// What a way moves between a file and one GPU. The way keeps only references to `device` and `file`.
+struct FileTask {
+  Device& device;
+  StoredFile& file;
+  const StorageCase& c;
+  const PartTable& parts;  ///< the parts of the file that are moved
+  std::byte* on_gpu;       ///< where the first of them goes or comes from; null: only file_alone() will be called
+  AfterCopy after{};  ///< called in transfer() after each copy to its place, with offsets in the file; may be empty
 };
 
 /// Returns what the threads with slots of a case do.
-SlotPlan slot_plan(const StorageCase& c, const PartTable& parts, std::byte* on_gpu, AfterCopy after = {});
+SlotPlan slot_plan(const FileTask& task);
 
-/// Makes the way of a case, for the parts of the file that are named. `on_gpu`: where the first of them goes; null:
-/// only file_alone() will be called. `after`: called in transfer() after each copy to its place, with offsets in the
-/// file; may be empty. `file` must outlive the loader.
-std::unique_ptr<FileWay> make_file_loader(Device& device, StoredFile& file, const StorageCase& c,
-                                          const PartTable& parts, std::byte* on_gpu, AfterCopy after = {});
+/// Makes the way of a case that loads.
+std::unique_ptr<FileWay> make_file_loader(const FileTask& task);
 /// The same for StorageWay::uring. Throws UnavailableError if this system has no io_uring, forbids it, or does not take
 /// the slots' memory for it.
-std::unique_ptr<FileWay> make_uring_loader(Device& device, StoredFile& file, const StorageCase& c,
-                                           const PartTable& parts, std::byte* on_gpu, AfterCopy after);
+std::unique_ptr<FileWay> make_uring_loader(const FileTask& task);
 
 /// What a GPU gets of the file, and its memory for that.
 struct FileOnGpu {
@@ -60,8 +69,6 @@ struct FileOnGpu {
 std::unique_ptr<FileWay> make_file_loader(StoredFile& file, const StorageCase& c, const std::vector<FileOnGpu>& gpus);
 
 /// Makes the way of a case that saves. Its passes end when the system says that the data is on the device (fdatasync).
-/// `on_gpu`: what is saved; null: only file_alone() will be called. `file` must outlive it.
-std::unique_ptr<FileWay> make_file_saver(Device& device, StoredFile& file, const StorageCase& c, const PartTable& parts,
-                                         std::byte* on_gpu);
+std::unique_ptr<FileWay> make_file_saver(const FileTask& task);
 
 }  // namespace xferbench

@@ -21,16 +21,15 @@ double write_and_sync(const HostRuntime& host, DataFile& file, const Writes& wri
 /// Copies a part to pageable memory and writes it, in turn.
 class WriteInTurn final : public FileWay {
  public:
-  WriteInTurn(Device& device, StoredFile& file, const StorageCase& c, const PartTable& parts, std::byte* on_gpu)
-      : device_(device),
-        file_(file.cached()),
-        chunks_(parts.chunks(c.chunk_bytes())),
-        on_gpu_(on_gpu),
-        buffer_(device.allocate_host(c.chunk_bytes(), HostMemory::pageable)) {}
+  explicit WriteInTurn(const FileTask& task)
+      : device_(task.device),
+        file_(task.file.cached()),
+        chunks_(task.parts.chunks(task.c.chunk_bytes())),
+        on_gpu_(task.on_gpu),
+        buffer_(device_.allocate_host(task.c.chunk_bytes(), HostMemory::pageable)) {}
 
   void transfer() override { run(true); }
   void file_alone() override { run(false); }
-  [[nodiscard]] WorkTimes times() const override { return times_; }
   [[nodiscard]] double written() const override { return written_; }
 
  private:
@@ -58,7 +57,6 @@ class WriteInTurn final : public FileWay {
   std::vector<model::Chunk> chunks_;
   std::byte* on_gpu_;
   HostBuffer buffer_;
-  WorkTimes times_;
   double written_ = 0;
 };
 
@@ -84,11 +82,11 @@ class WriteFiller final : public SlotFiller {
 /// Threads that write slots to the file while later ones cross the link.
 class WritingThreads final : public FileWay {
  public:
-  WritingThreads(Device& device, StoredFile& file, const StorageCase& c, const PartTable& parts, std::byte* on_gpu)
-      : host_(device.host()),
-        file_(file.cached()),
-        filler_(file, c.is_direct() ? FileRoute::direct : FileRoute::cached, c.threads),
-        workers_(make_slot_workers(device, slot_plan(c, parts, on_gpu), filler_)) {}
+  explicit WritingThreads(const FileTask& task)
+      : host_(task.device.host()),
+        file_(task.file.cached()),
+        filler_(task.file, task.c.is_direct() ? FileRoute::direct : FileRoute::cached, task.c.threads),
+        workers_(make_slot_workers(task.device, slot_plan(task), filler_)) {}
 
   void transfer() override {
     written_ = write_and_sync(host_, file_, [this] { workers_->transfer_payload(); });
@@ -109,12 +107,11 @@ class WritingThreads final : public FileWay {
 
 }  // namespace
 
-std::unique_ptr<FileWay> make_file_saver(Device& device, StoredFile& file, const StorageCase& c, const PartTable& parts,
-                                         std::byte* on_gpu) {
-  switch (c.way) {
-    case StorageWay::read: return std::make_unique<WriteInTurn>(device, file, c, parts, on_gpu);
+std::unique_ptr<FileWay> make_file_saver(const FileTask& task) {
+  switch (task.c.way) {
+    case StorageWay::read: return std::make_unique<WriteInTurn>(task);
     case StorageWay::threads:
-    case StorageWay::direct: return std::make_unique<WritingThreads>(device, file, c, parts, on_gpu);
+    case StorageWay::direct: return std::make_unique<WritingThreads>(task);
     default: throw UnavailableError("--dir save writes by --way read, threads or direct");
   }
 }

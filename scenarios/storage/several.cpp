@@ -11,7 +11,7 @@ std::unique_ptr<FileWay> loader_for(StoredFile& file, const StorageCase& c, cons
                                     AfterCopy after = {}) {
   StorageCase part = c;
   part.size = gpu.parts.bytes();
-  return make_file_loader(*gpu.device, file, part, gpu.parts, gpu.memory->data, std::move(after));
+  return make_file_loader({*gpu.device, file, part, gpu.parts, gpu.memory->data, std::move(after)});
 }
 
 /// A loader for each GPU, all at once, each run by a thread of its own.

@@ -20,8 +20,6 @@ namespace {
 
 constexpr std::size_t kLinkBuffer = 256 * MiB;  // page-locked bytes from which the link's copies come
 
-PartTable whole_file(const StorageCase& c) { return PartTable(0, {c.size}, false); }
-
 /// Mean bytes of the requests that a block device got between two moments, 0 without any; nothing if the system does
 /// not tell.
 std::optional<double> request_size(const std::optional<DeviceTraffic>& before,
@@ -70,16 +68,17 @@ std::vector<StorageCase> readers(const StorageCase& c) {
   return all;
 }
 
-std::unique_ptr<FileWay> make_file_way(Device& device, StoredFile& file, const StorageCase& c, const PartTable& parts,
-                                       std::byte* on_gpu) {
-  if (c.saves) return make_file_saver(device, file, c, parts, on_gpu);
-  return make_file_loader(device, file, c, parts, on_gpu);
+/// Returns a way to read or write the whole file without a GPU.
+std::unique_ptr<FileWay> way_without_gpu(Device& device, StoredFile& file, const StorageCase& c) {
+  const PartTable whole(0, {c.size}, false);
+  const FileTask task{device, file, c, whole, nullptr};
+  return c.saves ? make_file_saver(task) : make_file_loader(task);
 }
 
-/// Returns a way without a GPU; null if this system or the file system does not have it.
+/// The same; null if this system or the file system does not have it.
 std::unique_ptr<FileWay> way_if_there_is(Device& device, StoredFile& file, const StorageCase& c) {
   try {
-    return make_file_way(device, file, c, whole_file(c), nullptr);
+    return way_without_gpu(device, file, c);
   } catch (const UnavailableError&) {
     return nullptr;
   }
@@ -160,13 +159,10 @@ StorageTransfer::StorageTransfer(const StorageCase& c, const RunContext& bench, 
       parts_(part_sizes(c).size()),
       access_(access_for(c, bench)),
       gpus_(places_for(c, bench, same_work != nullptr ? same_work->gpus_ : std::vector<FileOnGpu>())),
-      way_(c.saves ? make_file_saver(device_, *file_, c, gpus_.front().parts, gpus_.front().memory->data)
+      way_(c.saves ? make_file_saver({device_, *file_, c, gpus_.front().parts, gpus_.front().memory->data})
                    : make_file_loader(*file_, c, gpus_)) {
   for (const FileOnGpu& gpu : gpus_) streams_.push_back(gpu.device->make_stream(StreamKind::nonblocking));
-  if (c.saves && bench.needs_data()) fill_gpu();
-}
-
-void StorageTransfer::fill_gpu() {
+  if (!c.saves || !bench.needs_data()) return;
   file_->hand_out([this](std::span<const std::byte> bytes, std::uint64_t offset) {
     device_.copy_and_wait({gpus_.front().memory->data + offset, bytes.data(), bytes.size(), Direction::h2d});
   });
@@ -235,7 +231,7 @@ Region StorageTransfer::file_alone() { return file_passes(case_.saves ? kWriteAl
 
 Region StorageTransfer::fastest_file() {
   return file_passes(case_.saves ? kFastestWrite : kFastestRead,
-                     make_file_way(device_, *file_, fastest_reader(case_, bench_, *file_), whole_file(case_), nullptr));
+                     way_without_gpu(device_, *file_, fastest_reader(case_, bench_, *file_)));
 }
 
 Region StorageTransfer::link_only() {

@@ -51,8 +51,6 @@ class StorageTransfer : NonCopyable {
  private:
   [[nodiscard]] Region file_passes(const char* name, std::shared_ptr<FileWay> way);
   void prepare();
-  /// Fills the GPU's memory with what belongs into the file.
-  void fill_gpu();
   /// Bytes that the loading process has made the system read from devices so far; nothing if the system does not tell.
   [[nodiscard]] std::optional<std::uint64_t> bytes_from_device();
   /// Enqueues the copies of link_only() for one of gpus_.

@@ -36,22 +36,21 @@ std::unique_ptr<ReadQueue> made_queue(DataFile& file, const StorageCase& c, cons
 /// the one more than reads.
 class QueuedReads final : public FileWay {
  public:
-  QueuedReads(Device& device, StoredFile& file, const StorageCase& c, const PartTable& parts, std::byte* on_gpu,
-              AfterCopy after)
-      : host_(device.host()),
-        parts_(parts),
-        chunks_(parts.chunks(c.chunk_bytes())),
-        on_gpu_(on_gpu),
-        after_(std::move(after)),
-        slot_bytes_(c.chunk_bytes()),
-        stream_(device.make_stream(StreamKind::nonblocking)),
-        first_(device, on_gpu != nullptr),
-        depth_(c.depth),
-        in_slot_(c.all_slots()),
-        slots_(device.allocate_host(in_slot_.size() * slot_bytes_, c.slot_memory)),
-        file_(opened_for_queue(file, c)),
-        queue_(made_queue(*file_, c, slots_)) {
-    for (std::size_t i = 0; i < in_slot_.size(); ++i) copied_.push_back(device.make_event(EventKind::ordering));
+  explicit QueuedReads(const FileTask& task)
+      : host_(task.device.host()),
+        parts_(task.parts),
+        slot_bytes_(task.c.chunk_bytes()),
+        chunks_(parts_.chunks(slot_bytes_)),
+        on_gpu_(task.on_gpu),
+        after_(task.after),
+        stream_(task.device.make_stream(StreamKind::nonblocking)),
+        first_(task.device, on_gpu_ != nullptr),
+        depth_(task.c.depth),
+        in_slot_(task.c.all_slots()),
+        slots_(task.device.allocate_host(in_slot_.size() * slot_bytes_, task.c.slot_memory)),
+        file_(opened_for_queue(task.file, task.c)),
+        queue_(made_queue(*file_, task.c, slots_)) {
+    for (std::size_t i = 0; i < in_slot_.size(); ++i) copied_.push_back(task.device.make_event(EventKind::ordering));
   }
 
   void transfer() override {
@@ -60,7 +59,6 @@ class QueuedReads final : public FileWay {
     times_.first = first_.seconds();
   }
   void file_alone() override { run(false); }
-  [[nodiscard]] WorkTimes times() const override { return times_; }
 
  private:
   void run(bool to_gpu);
@@ -71,10 +69,10 @@ class QueuedReads final : public FileWay {
 
   HostRuntime& host_;
   PartTable parts_;
+  std::size_t slot_bytes_;
   std::vector<model::Chunk> chunks_;
   std::byte* on_gpu_;
   AfterCopy after_;
-  std::size_t slot_bytes_;
   Stream stream_;
   FirstCopy first_;
   std::size_t depth_;
@@ -82,7 +80,6 @@ class QueuedReads final : public FileWay {
   std::vector<model::Chunk> in_slot_;  // of each slot: what is read into it
   std::vector<std::size_t> free_;
   std::deque<std::size_t> crossing_;  // slots that are copied, in the stream's order
-  WorkTimes times_;
   HostBuffer slots_;
   std::unique_ptr<DataFile> file_;
   std::unique_ptr<ReadQueue> queue_;  // last member: its end waits for reads of file_ into slots_
@@ -132,9 +129,6 @@ void QueuedReads::await_copy() {
 
 }  // namespace
 
-std::unique_ptr<FileWay> make_uring_loader(Device& device, StoredFile& file, const StorageCase& c,
-                                           const PartTable& parts, std::byte* on_gpu, AfterCopy after) {
-  return std::make_unique<QueuedReads>(device, file, c, parts, on_gpu, std::move(after));
-}
+std::unique_ptr<FileWay> make_uring_loader(const FileTask& task) { return std::make_unique<QueuedReads>(task); }
 
 }  // namespace xferbench

@@ -40,7 +40,7 @@ TEST_F(UringLoader, LoadsEveryByteAgainAndAgain) {
       };
       std::unique_ptr<FileWay> loader;
       try {
-        loader = make_file_loader(device_, stored, c, parts, gpu.data);
+        loader = make_file_loader({device_, stored, c, parts, gpu.data});
       } catch (const UnavailableError& error) {
         GTEST_SKIP() << error.what();
       }
@@ -67,7 +67,7 @@ TEST_F(UringLoader, IsUnavailableWhereIoUringIsForbidden) {
   const StorageCase c = case_of(4096, CacheState::warm);
   StoredFile stored(*files, c, 7, true);
   try {
-    static_cast<void>(make_file_loader(device_, stored, c, PartTable(0, {c.size}, false), nullptr));
+    static_cast<void>(make_file_loader({device_, stored, c, PartTable(0, {c.size}, false), nullptr}));
     FAIL() << "expected an error";
   } catch (const UnavailableError& error) {
     EXPECT_NE(std::string_view(error.what()).find("kernel.io_uring_disabled"), std::string_view::npos) << error.what();
