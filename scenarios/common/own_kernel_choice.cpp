@@ -76,6 +76,24 @@ void write_bits(Unsigned bits, std::byte* at) {
   std::memcpy(at, &bits, sizeof(bits));
 }
 
+std::optional<SkipReason> reason_against_rows(const OwnKernelChoice& own) {
+  const std::string size = format_size_exact(own.payload_bytes);
+  const std::string_view type = kTypes[static_cast<std::size_t>(own.type)];
+  if (own.row_bytes % own.element_bytes() != 0) {
+    return SkipReason::impossible(fmt::format("--row-bytes {} is not a whole number of {}-byte elements ({})",
+                                              own.row_bytes, own.element_bytes(), type));
+  }
+  if (own.payload_bytes % own.element_bytes() != 0) {
+    return SkipReason::impossible(
+        fmt::format("--size {} is not a whole number of {}-byte elements ({})", size, own.element_bytes(), type));
+  }
+  if (own.row_bytes == 0 || own.payload_bytes % own.row_bytes == 0) return std::nullopt;
+  const std::size_t rows = std::max<std::size_t>(1, own.payload_bytes / own.row_bytes);
+  return SkipReason::impossible(
+      fmt::format("--size {} is not a whole number of rows of {} bytes; for {} rows choose --size {}", size,
+                  own.row_bytes, rows, format_size_exact(rows * own.row_bytes)));
+}
+
 }  // namespace
 
 std::size_t size_of(ElementType type) {
@@ -157,28 +175,6 @@ std::span<const std::string_view> own_kernel_work_axes() {
 }
 
 // --- Validity of the flags -----------------------------------------------------------------------------------------
-
-namespace {
-
-std::optional<SkipReason> reason_against_rows(const OwnKernelChoice& own) {
-  const std::string size = format_size_exact(own.payload_bytes);
-  const std::string_view type = kTypes[static_cast<std::size_t>(own.type)];
-  if (own.row_bytes % own.element_bytes() != 0) {
-    return SkipReason::impossible(fmt::format("--row-bytes {} is not a whole number of {}-byte elements ({})",
-                                              own.row_bytes, own.element_bytes(), type));
-  }
-  if (own.payload_bytes % own.element_bytes() != 0) {
-    return SkipReason::impossible(
-        fmt::format("--size {} is not a whole number of {}-byte elements ({})", size, own.element_bytes(), type));
-  }
-  if (own.row_bytes == 0 || own.payload_bytes % own.row_bytes == 0) return std::nullopt;
-  const std::size_t rows = std::max<std::size_t>(1, own.payload_bytes / own.row_bytes);
-  return SkipReason::impossible(
-      fmt::format("--size {} is not a whole number of rows of {} bytes; for {} rows choose --size {}", size,
-                  own.row_bytes, rows, format_size_exact(rows * own.row_bytes)));
-}
-
-}  // namespace
 
 std::optional<SkipReason> reason_against(const OwnKernelChoice& own, const Capabilities* can) {
   const std::string& file = own.source.file;

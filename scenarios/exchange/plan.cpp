@@ -21,39 +21,6 @@ ExchangeSamples few_samples(const ActiveExchange& at, std::vector<Region> region
   return {at, sample(at.bench.machine, std::move(regions), few, at.bench.observe, {}, at.bench.pace)};
 }
 
-}  // namespace
-
-const Series& ExchangeSamples::named(std::size_t turn, std::string_view name) const {
-  const std::span<const Series> of_turn = std::span(series_).subspan(turn * per_turn_, per_turn_);
-  const auto found = std::ranges::find(of_turn, name, [](const Series& s) { return std::string_view(s.elapsed.name); });
-  if (found == of_turn.end()) throw std::logic_error("exchange: no region " + std::string(name));
-  return *found;
-}
-
-// --- Stages ---------------------------------------------------------------------------------------------------------
-
-ExchangeCopies::ExchangeCopies(bool both_ways, std::size_t in_pieces) : pieces(in_pieces) {
-  const std::string suffix = pieces > 1 ? "-in-pieces" : "";
-  d2h_region = (both_ways ? "copies" : "d2h-alone") + suffix;
-  h2d_region = (both_ways ? "copies" : "h2d-alone") + suffix;
-}
-
-void ExchangeCopies::add(const ActiveExchange& at, const ExchangePart& part, std::vector<Region>& regions) const {
-  const bool at_once = d2h_region == h2d_region;
-  regions.push_back(at.end.copies(d2h_region, part, true, at_once, at.c.bytes, pieces));
-  if (!at_once) regions.push_back(at.end.copies(h2d_region, part, false, true, at.c.bytes, pieces));
-}
-
-const Measurement& ExchangeCopies::d2h(const ExchangeSamples& samples) const {
-  return samples.sent(d2h_region).part(kExchangeD2h);
-}
-
-const Measurement& ExchangeCopies::h2d(const ExchangeSamples& samples) const {
-  return samples.received(h2d_region).part(kExchangeH2d);
-}
-
-namespace {
-
 /// Measures the stages, from which the model predicts an exchange. Uses the times of the slower rank of the pair, so
 /// both ranks get the same values.
 model::ExchangeStages measure_stages(const ActiveExchange& at) {
@@ -137,6 +104,35 @@ ExchangePlan plan_host(const ActiveExchange& at) {
 }
 
 }  // namespace
+
+const Series& ExchangeSamples::named(std::size_t turn, std::string_view name) const {
+  const std::span<const Series> of_turn = std::span(series_).subspan(turn * per_turn_, per_turn_);
+  const auto found = std::ranges::find(of_turn, name, [](const Series& s) { return std::string_view(s.elapsed.name); });
+  if (found == of_turn.end()) throw std::logic_error("exchange: no region " + std::string(name));
+  return *found;
+}
+
+// --- Stages ---------------------------------------------------------------------------------------------------------
+
+ExchangeCopies::ExchangeCopies(bool both_ways, std::size_t in_pieces) : pieces(in_pieces) {
+  const std::string suffix = pieces > 1 ? "-in-pieces" : "";
+  d2h_region = (both_ways ? "copies" : "d2h-alone") + suffix;
+  h2d_region = (both_ways ? "copies" : "h2d-alone") + suffix;
+}
+
+void ExchangeCopies::add(const ActiveExchange& at, const ExchangePart& part, std::vector<Region>& regions) const {
+  const bool at_once = d2h_region == h2d_region;
+  regions.push_back(at.end.copies(d2h_region, part, true, at_once, at.c.bytes, pieces));
+  if (!at_once) regions.push_back(at.end.copies(h2d_region, part, false, true, at.c.bytes, pieces));
+}
+
+const Measurement& ExchangeCopies::d2h(const ExchangeSamples& samples) const {
+  return samples.sent(d2h_region).part(kExchangeD2h);
+}
+
+const Measurement& ExchangeCopies::h2d(const ExchangeSamples& samples) const {
+  return samples.received(h2d_region).part(kExchangeH2d);
+}
 
 ExchangePlan plan_exchange(const ActiveExchange& at) {
   const model::ExchangeShape& given = at.c.shape;

@@ -67,16 +67,6 @@ double log_limit(const LogsOfCase& logs, const CommonSpread& common, double prob
   return std::max({mean + factor * spread * std::sqrt(1 + 1 / runs), worst + spread, worst + kLeastMargin});
 }
 
-}  // namespace
-
-std::vector<double> log_limits(std::span<const LogsOfCase> cases, double assumed_spread) {
-  const CommonSpread common(cases, assumed_spread);
-  const double probability = 1 - kFalseAlarms / static_cast<double>(std::max<std::size_t>(1, cases.size()));
-  return list_of(cases, [&](const LogsOfCase& logs) { return log_limit(logs, common, probability); });
-}
-
-namespace {
-
 // --- Which runs -----------------------------------------------------------------------------------------------------
 
 void refuse_unlike(const NamedReport& one, const NamedReport& other) {
@@ -140,12 +130,6 @@ struct Headline {
   std::vector<double> medians{};
 };
 
-std::span<const MetricDeclaration> declared_in(const Report& report, const std::string& scenario,
-                                               const DeriveOptions& options) {
-  const auto own = declared_for(report.metrics_declared, scenario);
-  return own.empty() ? declared_for(options.metrics_declared, scenario) : own;
-}
-
 Better direction_of(const Measurement& m, std::span<const MetricDeclaration> declared) {
   const MetricDeclaration* declaration = find(declared, MetricDeclaration::Kind::measurement, m.name);
   if (declaration != nullptr) return declaration->better;
@@ -163,7 +147,8 @@ class Headlines {
   Headlines(std::span<const NamedReport> runs, const DeriveOptions& options) : alone_(runs.size() == 1) {
     for (const NamedReport& run : runs) {
       for (const Result& result : run.report.results) {
-        const auto declared = declared_in(run.report, result.config.scenario(), options);
+        const auto own = declared_for(run.report.metrics_declared, result.config.scenario());
+        const auto declared = own.empty() ? declared_for(options.metrics_declared, result.config.scenario()) : own;
         const Measurement* m = result.status == Status::ok ? headline_of(result, declared) : nullptr;
         if (m != nullptr) add(result.config.key(), *m, direction_of(*m, declared));
       }
@@ -256,6 +241,12 @@ std::string description_of(std::span<const NamedReport> runs, const DeriveOption
 }
 
 }  // namespace
+
+std::vector<double> log_limits(std::span<const LogsOfCase> cases, double assumed_spread) {
+  const CommonSpread common(cases, assumed_spread);
+  const double probability = 1 - kFalseAlarms / static_cast<double>(std::max<std::size_t>(1, cases.size()));
+  return list_of(cases, [&](const LogsOfCase& logs) { return log_limit(logs, common, probability); });
+}
 
 Derived derive(std::span<const NamedReport> runs, const DeriveOptions& options) {
   Derived derived;

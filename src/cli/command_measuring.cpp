@@ -65,29 +65,6 @@ void add_scenario(CommandLine& line, CLI::App& parent, const Scenario& scenario)
   }
 }
 
-}  // namespace
-
-void add_scenarios(CommandLine& line) {
-  add_shared_axes(line);
-  line.app.option_defaults()->group(kFlags);
-  line.app.fallthrough();  // all subcommands that are added after this line inherit it
-  for (const Scenario* scenario : line.scenarios) add_scenario(line, line.app, *scenario);
-}
-
-// --- Values of the flags ---------------------------------------------------------------------------------------------
-
-void finish_measuring(CommandLine& line, double budget) {
-  Measuring& m = line.measuring;
-  if (m.device.simulate && line.given("--numa") && m.device.numa.kind != NumaPolicy::Kind::none) {
-    throw UsageError("--numa and --simulate contradict each other: the NUMA node does not affect a simulated run");
-  }
-  refuse_shared_files(m.files.named());
-  m.policy = policy_of(m.sampling, budget);
-  if (m.show.quiet) m.show.progress = ProgressMode::never;
-}
-
-namespace {
-
 /// Returns the axis flags of each scenario. A flag before all scenarios applies to every scenario that has the axis, a
 /// flag after a scenario only to that scenario.
 std::vector<ScenarioFlags> flags_of_scenarios(const CommandLine& line, const CLI::App& parent) {
@@ -227,6 +204,25 @@ Command tune_command(CommandLine& line, TuneCommand tune) {
 }
 
 }  // namespace
+
+void add_scenarios(CommandLine& line) {
+  add_shared_axes(line);
+  line.app.option_defaults()->group(kFlags);
+  line.app.fallthrough();  // all subcommands that are added after this line inherit it
+  for (const Scenario* scenario : line.scenarios) add_scenario(line, line.app, *scenario);
+}
+
+// --- Values of the flags ---------------------------------------------------------------------------------------------
+
+void finish_measuring(CommandLine& line, double budget) {
+  Measuring& m = line.measuring;
+  if (m.device.simulate && line.given("--numa") && m.device.numa.kind != NumaPolicy::Kind::none) {
+    throw UsageError("--numa and --simulate contradict each other: the NUMA node does not affect a simulated run");
+  }
+  refuse_shared_files(m.files.named());
+  m.policy = policy_of(m.sampling, budget);
+  if (m.show.quiet) m.show.progress = ProgressMode::never;
+}
 
 void add_run_and_tune(CommandLine& line) {
   const auto of_groups = [&line](std::initializer_list<std::string_view> groups) {

@@ -145,22 +145,6 @@ class Product {
   std::vector<PlannedCase> cases_;
 };
 
-}  // namespace
-
-bool has_axis(const Scenario& scenario, const std::string& name) {
-  return descriptor_of(scenario).axis(name) != nullptr;
-}
-
-std::string lacks(const Scenario& scenario, const std::string& axis, std::span<const Scenario* const> all) {
-  const auto owners = list_of(those_of(all, [&](const Scenario* s) { return has_axis(*s, axis); }),
-                              [](const Scenario* s) { return name_of(*s); });
-  const auto own = list_of(descriptor_of(scenario).axes, [](const Axis& a) { return flag_of(a); });
-  return fmt::format("{} has no --{}, which belongs to {}; {} has {}", name_of(scenario), axis, fmt::join(owners, ", "),
-                     name_of(scenario), fmt::join(own, " "));
-}
-
-namespace {
-
 bool takes(const Axis& axis, const std::string& text) {
   try {
     return !parse_axis(axis, text, "").empty();
@@ -198,6 +182,18 @@ std::vector<std::string> gpus_flag(const GpuSelection& selection) {
 }
 
 }  // namespace
+
+bool has_axis(const Scenario& scenario, const std::string& name) {
+  return descriptor_of(scenario).axis(name) != nullptr;
+}
+
+std::string lacks(const Scenario& scenario, const std::string& axis, std::span<const Scenario* const> all) {
+  const auto owners = list_of(those_of(all, [&](const Scenario* s) { return has_axis(*s, axis); }),
+                              [](const Scenario* s) { return name_of(*s); });
+  const auto own = list_of(descriptor_of(scenario).axes, [](const Axis& a) { return flag_of(a); });
+  return fmt::format("{} has no --{}, which belongs to {}; {} has {}", name_of(scenario), axis, fmt::join(owners, ", "),
+                     name_of(scenario), fmt::join(own, " "));
+}
 
 std::vector<PlannedCase> plan(std::span<const ScenarioFlags> scenarios, bool tuning) {
   std::vector<PlannedCase> cases;

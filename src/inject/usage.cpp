@@ -88,18 +88,7 @@ BytesRead bytes_read(const char* path, std::uint64_t own) {
   return {.all = read - std::min(read, own), .from_disk = number_behind("\nread_bytes: ", counters)};
 }
 
-}  // namespace
-
-bool has_copy_arguments(std::string_view call) {
-  constexpr std::array<std::string_view, 8> kCalls{"cudaMemcpy",    "cudaMemcpyAsync",  "cuMemcpy",
-                                                   "cuMemcpyAsync", "cuMemcpyHtoD",     "cuMemcpyHtoDAsync",
-                                                   "cuMemcpyDtoH",  "cuMemcpyDtoHAsync"};
-  return std::ranges::find(kCalls, call) != kCalls.end();
-}
-
 // --- Mapped files ---------------------------------------------------------------------------------------------------
-
-namespace {
 
 /// A line of /proc/self/maps, for example "7f5a0000-7f5b0000 r--p 00000000 fe:00 1234   /data/model.bin".
 struct MapsLine {
@@ -136,6 +125,13 @@ bool is_mapped(std::uintptr_t begin, std::uintptr_t end) {
 }
 
 }  // namespace
+
+bool has_copy_arguments(std::string_view call) {
+  constexpr std::array<std::string_view, 8> kCalls{"cudaMemcpy",    "cudaMemcpyAsync",  "cuMemcpy",
+                                                   "cuMemcpyAsync", "cuMemcpyHtoD",     "cuMemcpyHtoDAsync",
+                                                   "cuMemcpyDtoH",  "cuMemcpyDtoHAsync"};
+  return std::ranges::find(kCalls, call) != kCalls.end();
+}
 
 std::string MappedFiles::at(const void* address, Time time) {
   const auto where = reinterpret_cast<std::uintptr_t>(address);

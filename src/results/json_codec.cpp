@@ -360,33 +360,7 @@ File open_to_read(const std::string& path) {
   return file;
 }
 
-}  // namespace
-
-void read_file(const std::string& path, Target whole) {
-  if (path == "-") return read_from({stdin, "standard input"}, "standard input", whole);
-  const File file = open_to_read(path);
-  read_from({file.get(), path}, path, whole);
-}
-
-void read_beginning(int file, const std::string& name, std::uint64_t bytes, std::string_view then, Target whole) {
-  Descriptor own(fcntl(file, F_DUPFD_CLOEXEC, 0));
-  const File opened(own ? fdopen(own.number(), "rb") : nullptr, std::fclose);
-  if (!opened) throw InputError(fmt::format("cannot read {}: {}", name, std::strerror(errno)));
-  own.release();              // closed together with `opened`
-  std::rewind(opened.get());  // the descriptors share an offset, which an earlier read has moved
-  read_from({opened.get(), name, bytes, then}, name, whole);
-}
-
-void read_text(std::string_view text, std::string_view name, Target whole) {
-  std::string copy(text.empty() ? " " : text);
-  const File file(fmemopen(copy.data(), copy.size(), "r"), std::fclose);
-  if (!file) throw InputError(fmt::format("cannot read {}: {}", name, std::strerror(errno)));
-  read_from({file.get(), std::string(name)}, std::string(name), whole);
-}
-
 // --- Writing --------------------------------------------------------------------------------------------------------
-
-namespace {
 
 /// Returns JSON on one line. Names that the machine reports may contain any bytes: those that are not UTF-8 become
 /// replacement characters. Control characters are escaped, also those that JSON would allow.
@@ -477,6 +451,28 @@ class Layout {
 };
 
 }  // namespace
+
+void read_file(const std::string& path, Target whole) {
+  if (path == "-") return read_from({stdin, "standard input"}, "standard input", whole);
+  const File file = open_to_read(path);
+  read_from({file.get(), path}, path, whole);
+}
+
+void read_beginning(int file, const std::string& name, std::uint64_t bytes, std::string_view then, Target whole) {
+  Descriptor own(fcntl(file, F_DUPFD_CLOEXEC, 0));
+  const File opened(own ? fdopen(own.number(), "rb") : nullptr, std::fclose);
+  if (!opened) throw InputError(fmt::format("cannot read {}: {}", name, std::strerror(errno)));
+  own.release();              // closed together with `opened`
+  std::rewind(opened.get());  // the descriptors share an offset, which an earlier read has moved
+  read_from({opened.get(), name, bytes, then}, name, whole);
+}
+
+void read_text(std::string_view text, std::string_view name, Target whole) {
+  std::string copy(text.empty() ? " " : text);
+  const File file(fmemopen(copy.data(), copy.size(), "r"), std::fclose);
+  if (!file) throw InputError(fmt::format("cannot read {}: {}", name, std::strerror(errno)));
+  read_from({file.get(), std::string(name)}, std::string(name), whole);
+}
 
 void write(const Codec& shape, const void* record, const Sink& sink, const Ready& ready) {
   Layout layout(sink, ready);

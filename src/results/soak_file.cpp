@@ -168,28 +168,7 @@ constexpr Codec kSoakIntervalLine =
     named("interval", on_one_line(expecting(record(kSoakIntervalFields, "Each further line."),
                                             "a line of a file of xferbench soak --json")));
 
-}  // namespace
-
-std::string to_json(const SoakHeader& header) { return text_of(kSoakHeader, &header); }
-std::string to_json(const SoakInterval& interval) { return text_of(kSoakIntervalLine, &interval); }
-
-std::string soak_schema() {
-  return schema_of(
-      {&kSoakHeader, &kSoakIntervalLine},
-      "One line of xferbench soak --json, version 1. The file is JSON Lines: each line is a JSON document. Fields are "
-      "added within version 1, never renamed. Rates are in bytes per second, times in seconds.");
-}
-
-SoakHeader parse_soak_header(std::string_view text, std::string_view name) {
-  return record_from_text<SoakHeader>(text, name, kSoakHeader);
-}
-SoakInterval parse_soak_interval(std::string_view text, std::string_view name) {
-  return record_from_text<SoakInterval>(text, name, kSoakIntervalLine);
-}
-
 // --- The file -------------------------------------------------------------------------------------------------------
-
-namespace {
 
 /// Longest accepted line in bytes; a line for a hundred GPUs is shorter.
 constexpr std::size_t kLongestLine = std::size_t{1} << 20;
@@ -250,6 +229,23 @@ void cut(const std::string& path, const Descriptor& file, std::uint64_t bytes) {
 }
 
 }  // namespace
+
+std::string to_json(const SoakHeader& header) { return text_of(kSoakHeader, &header); }
+std::string to_json(const SoakInterval& interval) { return text_of(kSoakIntervalLine, &interval); }
+
+std::string soak_schema() {
+  return schema_of(
+      {&kSoakHeader, &kSoakIntervalLine},
+      "One line of xferbench soak --json, version 1. The file is JSON Lines: each line is a JSON document. Fields are "
+      "added within version 1, never renamed. Rates are in bytes per second, times in seconds.");
+}
+
+SoakHeader parse_soak_header(std::string_view text, std::string_view name) {
+  return record_from_text<SoakHeader>(text, name, kSoakHeader);
+}
+SoakInterval parse_soak_interval(std::string_view text, std::string_view name) {
+  return record_from_text<SoakInterval>(text, name, kSoakIntervalLine);
+}
 
 StoredSoak read_soak(const std::string& path) {
   std::uint64_t whole = 0;

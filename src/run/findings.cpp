@@ -36,6 +36,69 @@ std::vector<const Case*> cases_of(std::span<const Result* const> results) {
   return list_of(results, [](const Result* r) { return &r->config; });
 }
 
+std::optional<double> number(const Case::Param* param) {
+  if (param == nullptr) return std::nullopt;
+  if (const auto* whole = std::get_if<std::uint64_t>(&param->value)) return static_cast<double>(*whole);
+  if (const auto* real = std::get_if<double>(&param->value)) return *real;
+  return std::nullopt;
+}
+
+/// Returns the axes whose values name a path: those in which the results differ, without `size_axis`. If there is none,
+/// returns the first axis with words as values.
+std::vector<std::string> naming_axes(std::span<const Result* const> results, std::string_view size_axis) {
+  std::vector<std::string> axes = varying_axes(results);
+  std::erase(axes, size_axis);
+  if (!axes.empty() || results.empty()) return axes;
+  for (const Case::Param& param : results.front()->config.params()) {
+    if (param.name != size_axis && param.kind == AxisKind::choice) return {param.name};
+  }
+  return {};
+}
+
+// --- Fits ------------------------------------------------------------------------------------------------------------
+
+Finding fit_row(const Path& path, const char* range, const model::TransferFit& fit) {
+  Finding finding{.scenario = {}, .kind = "fit", .labels = path.labels, .metrics = {}, .text = {}};
+  finding.labels.emplace_back("range", range);
+  finding.metrics = {{"latency", fit.latency, "s"},
+                     {"rate", fit.rate / 1e9, "GB/s"},
+                     {"half_rate_size", fit.half_rate_size, "B"},
+                     {"worst_residual", fit.worst_residual, "1"}};
+  if (fit.pass > 0) {
+    finding.metrics.push_back({"pass", fit.pass, "s"});
+    finding.metrics.push_back({"half_rate_size_alone", (fit.latency + fit.pass) * fit.rate, "B"});
+  }
+  return finding;
+}
+
+/// Adds findings with the latency and rate fitted to a path. If `briefly`, the fits of only small or only large sizes
+/// are marked as details.
+void add_fits(const Path& path, bool briefly, std::vector<Finding>& findings) {
+  const model::TransferFits fits = model::fit_ranges(path.points);
+  if (fits.all) findings.push_back(fit_row(path, "all", *fits.all));
+  const auto add_part = [&](const char* range, const std::optional<model::TransferFit>& part,
+                            const std::optional<model::TransferFit>& of) {
+    // If this range contains every size, its fit has already been added.
+    if (!part || (of && part->points == of->points)) return;
+    findings.push_back(fit_row(path, range, *part));
+    findings.back().detail = briefly && fits.all;
+  };
+  add_part("<= 64 KiB", fits.small, fits.all);
+  add_part("> 64 KiB", fits.large, fits.all);
+  add_part(">= 1 MiB", fits.longest, fits.large);
+}
+
+/// Whether any two of the cases have different values of this axis. Cases without the axis are ignored.
+bool differs_in_metric(std::span<const Case* const> cases, const std::string& axis) {
+  const auto params = found_for(cases, [&](const Case* c) { return c->find(axis); });
+  return set_of(params, &Case::Param::value).size() > 1;
+}
+
+bool are_unique(std::vector<std::string> names) {
+  std::ranges::sort(names);
+  return std::ranges::adjacent_find(names) == names.end();
+}
+
 }  // namespace
 
 std::vector<Finding> conclude(std::span<const Scenario* const> scenarios, std::span<const Result> results) {
@@ -123,29 +186,6 @@ std::vector<std::vector<const Result*>> grouped(std::span<const Result* const> r
 
 // --- Paths -----------------------------------------------------------------------------------------------------------
 
-namespace {
-
-std::optional<double> number(const Case::Param* param) {
-  if (param == nullptr) return std::nullopt;
-  if (const auto* whole = std::get_if<std::uint64_t>(&param->value)) return static_cast<double>(*whole);
-  if (const auto* real = std::get_if<double>(&param->value)) return *real;
-  return std::nullopt;
-}
-
-/// Returns the axes whose values name a path: those in which the results differ, without `size_axis`. If there is none,
-/// returns the first axis with words as values.
-std::vector<std::string> naming_axes(std::span<const Result* const> results, std::string_view size_axis) {
-  std::vector<std::string> axes = varying_axes(results);
-  std::erase(axes, size_axis);
-  if (!axes.empty() || results.empty()) return axes;
-  for (const Case::Param& param : results.front()->config.params()) {
-    if (param.name != size_axis && param.kind == AxisKind::choice) return {param.name};
-  }
-  return {};
-}
-
-}  // namespace
-
 std::vector<Path> paths(std::span<const Result* const> results, std::string_view measurement,
                         std::string_view size_axis) {
   const std::vector<std::string> axes = naming_axes(results, size_axis);
@@ -162,54 +202,6 @@ std::vector<Path> paths(std::span<const Result* const> results, std::string_view
   }
   return all;
 }
-
-// --- Fits ------------------------------------------------------------------------------------------------------------
-
-namespace {
-
-Finding fit_row(const Path& path, const char* range, const model::TransferFit& fit) {
-  Finding finding{.scenario = {}, .kind = "fit", .labels = path.labels, .metrics = {}, .text = {}};
-  finding.labels.emplace_back("range", range);
-  finding.metrics = {{"latency", fit.latency, "s"},
-                     {"rate", fit.rate / 1e9, "GB/s"},
-                     {"half_rate_size", fit.half_rate_size, "B"},
-                     {"worst_residual", fit.worst_residual, "1"}};
-  if (fit.pass > 0) {
-    finding.metrics.push_back({"pass", fit.pass, "s"});
-    finding.metrics.push_back({"half_rate_size_alone", (fit.latency + fit.pass) * fit.rate, "B"});
-  }
-  return finding;
-}
-
-/// Adds findings with the latency and rate fitted to a path. If `briefly`, the fits of only small or only large sizes
-/// are marked as details.
-void add_fits(const Path& path, bool briefly, std::vector<Finding>& findings) {
-  const model::TransferFits fits = model::fit_ranges(path.points);
-  if (fits.all) findings.push_back(fit_row(path, "all", *fits.all));
-  const auto add_part = [&](const char* range, const std::optional<model::TransferFit>& part,
-                            const std::optional<model::TransferFit>& of) {
-    // If this range contains every size, its fit has already been added.
-    if (!part || (of && part->points == of->points)) return;
-    findings.push_back(fit_row(path, range, *part));
-    findings.back().detail = briefly && fits.all;
-  };
-  add_part("<= 64 KiB", fits.small, fits.all);
-  add_part("> 64 KiB", fits.large, fits.all);
-  add_part(">= 1 MiB", fits.longest, fits.large);
-}
-
-/// Whether any two of the cases have different values of this axis. Cases without the axis are ignored.
-bool differs_in_metric(std::span<const Case* const> cases, const std::string& axis) {
-  const auto params = found_for(cases, [&](const Case* c) { return c->find(axis); });
-  return set_of(params, &Case::Param::value).size() > 1;
-}
-
-bool are_unique(std::vector<std::string> names) {
-  std::ranges::sort(names);
-  return std::ranges::adjacent_find(names) == names.end();
-}
-
-}  // namespace
 
 std::string name_of(const Case& c, std::span<const std::string> axes) {
   std::vector<std::string> parts;

@@ -78,62 +78,7 @@ double makespan(const Result& result) {
   return metric == nullptr ? 0 : metric->value;
 }
 
-}  // namespace
-
-ScenarioDescriptor tuned_descriptor(const ScenarioDescriptor& scenario) {
-  ScenarioDescriptor tuned = scenario;
-  tuned.heat_maps.clear();
-  for (MetricDeclaration& own : tune_metrics(scenario.metrics)) {
-    const auto same = [&own](const MetricDeclaration& m) { return m.kind == own.kind && m.name == own.name; };
-    if (own.heading.empty() && std::ranges::any_of(tuned.metrics, same)) continue;
-    std::erase_if(tuned.metrics, same);
-    tuned.metrics.push_back(std::move(own));
-  }
-  return tuned;
-}
-
-std::vector<Result> fastest(std::span<const Result> results, std::size_t most) {
-  std::vector<Result> ok;
-  std::vector<Result> failed;
-  for (const Result& r : results) (r.status == Status::ok ? ok : failed).push_back(r);
-  std::ranges::stable_sort(
-      ok, {}, [](const Result& r) { return std::pair(r.label(kMeasuredIn) != kConfirmation, makespan(r)); });
-  ok.resize(std::min(ok.size(), most));
-  ok.insert(ok.end(), failed.begin(), failed.end());
-  return ok;
-}
-
-// --- The space -------------------------------------------------------------------------------------------------------
-
-std::optional<SkipReason> skip_reason_of_tune(const PlannedCase& planned, std::optional<std::uint64_t> limit) {
-  if (auto reason = planned.scenario->reason_against_tuning(planned.config)) return reason;
-  if (auto reason = planned.scenario->skip_reason(planned.config, nullptr)) return reason;
-  const std::uint64_t needed = planned.scenario->needs(planned.config).device;
-  if (!limit || needed <= *limit) return std::nullopt;
-  return SkipReason::impossible(fmt::format("needs {} of device memory, more than the {} of --memory-limit",
-                                            format_size(needed), format_size(*limit)));
-}
-
-std::vector<Case> feasible(std::span<const PlannedCase> cases, Machine& machine, bool verify,
-                           std::optional<std::uint64_t> limit) {
-  std::vector<Case> space;
-  std::string first;
-  for (const PlannedCase& planned : cases) {
-    auto reason = skip_reason_of_tune(planned, limit);
-    if (!reason) reason = skip_reason(planned, machine, verify);
-    if (!reason) {
-      space.push_back(planned.config);
-    } else if (first.empty()) {
-      first = planned.config.key() + ": " + reason->text;
-    }
-  }
-  if (space.empty()) throw UsageError("no configuration is left to tune: " + first);
-  return space;
-}
-
 // --- The search ------------------------------------------------------------------------------------------------------
-
-namespace {
 
 // Fractions of the sampling budget for inputs of predictions (stages) and the search. The confirmation gets the rest.
 constexpr double kForStages = 0.15;
@@ -551,6 +496,57 @@ class Tuner {
 };
 
 }  // namespace
+
+ScenarioDescriptor tuned_descriptor(const ScenarioDescriptor& scenario) {
+  ScenarioDescriptor tuned = scenario;
+  tuned.heat_maps.clear();
+  for (MetricDeclaration& own : tune_metrics(scenario.metrics)) {
+    const auto same = [&own](const MetricDeclaration& m) { return m.kind == own.kind && m.name == own.name; };
+    if (own.heading.empty() && std::ranges::any_of(tuned.metrics, same)) continue;
+    std::erase_if(tuned.metrics, same);
+    tuned.metrics.push_back(std::move(own));
+  }
+  return tuned;
+}
+
+std::vector<Result> fastest(std::span<const Result> results, std::size_t most) {
+  std::vector<Result> ok;
+  std::vector<Result> failed;
+  for (const Result& r : results) (r.status == Status::ok ? ok : failed).push_back(r);
+  std::ranges::stable_sort(
+      ok, {}, [](const Result& r) { return std::pair(r.label(kMeasuredIn) != kConfirmation, makespan(r)); });
+  ok.resize(std::min(ok.size(), most));
+  ok.insert(ok.end(), failed.begin(), failed.end());
+  return ok;
+}
+
+// --- The space -------------------------------------------------------------------------------------------------------
+
+std::optional<SkipReason> skip_reason_of_tune(const PlannedCase& planned, std::optional<std::uint64_t> limit) {
+  if (auto reason = planned.scenario->reason_against_tuning(planned.config)) return reason;
+  if (auto reason = planned.scenario->skip_reason(planned.config, nullptr)) return reason;
+  const std::uint64_t needed = planned.scenario->needs(planned.config).device;
+  if (!limit || needed <= *limit) return std::nullopt;
+  return SkipReason::impossible(fmt::format("needs {} of device memory, more than the {} of --memory-limit",
+                                            format_size(needed), format_size(*limit)));
+}
+
+std::vector<Case> feasible(std::span<const PlannedCase> cases, Machine& machine, bool verify,
+                           std::optional<std::uint64_t> limit) {
+  std::vector<Case> space;
+  std::string first;
+  for (const PlannedCase& planned : cases) {
+    auto reason = skip_reason_of_tune(planned, limit);
+    if (!reason) reason = skip_reason(planned, machine, verify);
+    if (!reason) {
+      space.push_back(planned.config);
+    } else if (first.empty()) {
+      first = planned.config.key() + ": " + reason->text;
+    }
+  }
+  if (space.empty()) throw UsageError("no configuration is left to tune: " + first);
+  return space;
+}
 
 Tuned tune(const Scenario& scenario, std::span<const Case> space, const RunContext& bench, const CommandOf& command_of,
            const TuneObserver& observer, SearchMode thoroughness) {

@@ -84,64 +84,7 @@ std::uint64_t expected_nanoseconds(const DeviceCall& call) {
   return static_cast<std::uint64_t>(std::min(call.expected, kMostExpected) * 1e9);
 }
 
-}  // namespace
-
-CallCounters::CallCounters() : places_(kPlaces + 1) { places_.back().shared = true; }
-
-CallCounters::Counters& CallCounters::mine() { return places_[Places::mine()]; }
-
-void CallCounters::Counters::add(std::atomic<std::uint64_t>& counter, std::uint64_t more) const {
-  if (shared) {
-    counter.fetch_add(more, std::memory_order_release);
-  } else {  // a store is five times as fast as an atomic addition, and safe: only this thread writes this counter
-    counter.store(counter.load(std::memory_order_relaxed) + more, std::memory_order_release);
-  }
-}
-
-void CallCounters::enter(const DeviceCall& call) {
-  Counters& my = mine();
-  if (call.kind == CallKind::query_event) return my.add(my.asked);
-  my.kind.store(call.kind, std::memory_order_relaxed);
-  if (call.expected > 0) my.add(my.expected, expected_nanoseconds(call));
-  my.add(my.entered);
-}
-
-void CallCounters::leave(const DeviceCall& call, bool progress) noexcept {
-  Counters& my = mine();
-  if (progress && waits_for_work(call.kind)) my.add(my.waits);
-  // Work that was done within the call is finished and must not prolong the time limit of later calls.
-  if (call.expected > 0 && !submits_work(call.kind)) my.add(my.expected, 0 - expected_nanoseconds(call));
-  if (call.kind != CallKind::query_event) return my.add(my.left);
-  if (progress) my.add(my.finished);
-  my.add(my.answered);
-}
-
-CallCounters::Totals CallCounters::totals() const {
-  Totals all;
-  for (const Counters& of : places_) {
-    // Read the counters of ended calls first: otherwise a call could seem to have ended before it began.
-    const std::uint64_t left = of.left.load(std::memory_order_acquire);
-    const std::uint64_t answered = of.answered.load(std::memory_order_acquire);
-    const std::uint64_t entered = of.entered.load(std::memory_order_acquire);
-    const std::uint64_t asked = of.asked.load(std::memory_order_acquire);
-    all.progress += entered + left + of.finished.load(std::memory_order_relaxed);
-    all.polls += asked;
-    all.waits += of.waits.load(std::memory_order_relaxed);
-    all.expected += 1e-9 * static_cast<double>(of.expected.load(std::memory_order_relaxed));
-    const auto in = [&all](CallKind kind) {
-      // If several threads are inside calls, report one that waits for work.
-      if (!all.inside || waits_for_work(kind)) all.kind = kind;
-      all.inside = true;
-    };
-    if (asked != answered) in(CallKind::query_event);
-    if (entered != left) in(of.kind.load(std::memory_order_relaxed));
-  }
-  return all;
-}
-
 // --- Judging --------------------------------------------------------------------------------------------------------
-
-namespace {
 
 /// Decides from successive readings of the call counters whether a device is stuck.
 class Judgement {
@@ -202,20 +145,68 @@ class Judgement {
   Clock::time_point looked_ = Clock::now();
 };
 
-/// Blocks all signals in the calling thread, so that other threads of the process handle them.
-void block_signals() {
-  sigset_t all;
-  sigfillset(&all);
-  static_cast<void>(pthread_sigmask(SIG_BLOCK, &all, nullptr));
+}  // namespace
+
+CallCounters::CallCounters() : places_(kPlaces + 1) { places_.back().shared = true; }
+
+CallCounters::Counters& CallCounters::mine() { return places_[Places::mine()]; }
+
+void CallCounters::Counters::add(std::atomic<std::uint64_t>& counter, std::uint64_t more) const {
+  if (shared) {
+    counter.fetch_add(more, std::memory_order_release);
+  } else {  // a store is five times as fast as an atomic addition, and safe: only this thread writes this counter
+    counter.store(counter.load(std::memory_order_relaxed) + more, std::memory_order_release);
+  }
 }
 
-}  // namespace
+void CallCounters::enter(const DeviceCall& call) {
+  Counters& my = mine();
+  if (call.kind == CallKind::query_event) return my.add(my.asked);
+  my.kind.store(call.kind, std::memory_order_relaxed);
+  if (call.expected > 0) my.add(my.expected, expected_nanoseconds(call));
+  my.add(my.entered);
+}
+
+void CallCounters::leave(const DeviceCall& call, bool progress) noexcept {
+  Counters& my = mine();
+  if (progress && waits_for_work(call.kind)) my.add(my.waits);
+  // Work that was done within the call is finished and must not prolong the time limit of later calls.
+  if (call.expected > 0 && !submits_work(call.kind)) my.add(my.expected, 0 - expected_nanoseconds(call));
+  if (call.kind != CallKind::query_event) return my.add(my.left);
+  if (progress) my.add(my.finished);
+  my.add(my.answered);
+}
+
+CallCounters::Totals CallCounters::totals() const {
+  Totals all;
+  for (const Counters& of : places_) {
+    // Read the counters of ended calls first: otherwise a call could seem to have ended before it began.
+    const std::uint64_t left = of.left.load(std::memory_order_acquire);
+    const std::uint64_t answered = of.answered.load(std::memory_order_acquire);
+    const std::uint64_t entered = of.entered.load(std::memory_order_acquire);
+    const std::uint64_t asked = of.asked.load(std::memory_order_acquire);
+    all.progress += entered + left + of.finished.load(std::memory_order_relaxed);
+    all.polls += asked;
+    all.waits += of.waits.load(std::memory_order_relaxed);
+    all.expected += 1e-9 * static_cast<double>(of.expected.load(std::memory_order_relaxed));
+    const auto in = [&all](CallKind kind) {
+      // If several threads are inside calls, report one that waits for work.
+      if (!all.inside || waits_for_work(kind)) all.kind = kind;
+      all.inside = true;
+    };
+    if (asked != answered) in(CallKind::query_event);
+    if (entered != left) in(of.kind.load(std::memory_order_relaxed));
+  }
+  return all;
+}
 
 Watchdog::Watch Watchdog::watch(std::function<void(const Alarm&)> on_alarm) {
   // The Judgement is constructed here, on the calling thread, so that only later calls count.
   return Watch(std::jthread(
       [this, judgement = Judgement(calls_, limits_), tell = std::move(on_alarm)](const std::stop_token& stop) mutable {
-        block_signals();
+        sigset_t all;  // other threads of the process handle all signals
+        sigfillset(&all);
+        static_cast<void>(pthread_sigmask(SIG_BLOCK, &all, nullptr));
         std::mutex mutex;
         std::condition_variable_any ended;
         const auto interval = std::chrono::duration<double>(limits_.interval);

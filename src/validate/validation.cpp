@@ -22,10 +22,6 @@ namespace {
 constexpr std::array<std::string_view, 3> kWays{"strategy", "method", "host"};
 constexpr std::array<std::string_view, 3> kAlwaysNamed{"size", "dir", "rounds"};
 
-bool says_what_is_done(const Work& work, std::string_view axis) {
-  return work.axes.empty() ? !has_item(kWays, axis) : has_item(work.axes, axis);
-}
-
 /// Returns the value of the axis as text; empty if the case has no such axis.
 std::string text_of(const Case& c, std::string_view axis) {
   const Case::Param* param = c.find(axis);
@@ -53,36 +49,7 @@ std::string name_of_size(std::uint64_t bytes) {
   return rounded.find('.') == std::string::npos ? rounded : format_size_readable(bytes);
 }
 
-}  // namespace
-
-std::vector<std::string> names_of_work(std::span<const Work> cases) {
-  const Values values = values_of(cases);
-  std::vector<std::string> names;
-  for (const Work& work : cases) {
-    const Case& c = *work.config;
-    std::string& name = names.emplace_back(c.scenario());
-    if (c.has("size")) name += " " + name_of_size(c.count("size"));
-    if (c.has("dir")) name += " " + c.word("dir");
-    if (c.count_or("rounds", 1) > 1) name += fmt::format(", {} rounds", c.count("rounds"));
-    for (const Case::Param& param : c.params()) {
-      if (has_item(kAlwaysNamed, param.name) || !says_what_is_done(work, param.name)) continue;
-      if (values.at({c.scenario(), param.name}).size() < 2) continue;
-      name += fmt::format(", {}={}", param.name, to_text(param.value, param.kind));
-    }
-  }
-  return names;
-}
-
-std::string kind_of(const Case& c) {
-  for (const char* axis : {"strategy", "method", "way", "host", "op"}) {
-    if (c.has(axis)) return c.word(axis);
-  }
-  return c.scenario();
-}
-
 // --- Accuracy of the predictions -------------------------------------------------------------------------------------
-
-namespace {
 
 using Those = std::vector<const Prediction*>;
 
@@ -125,6 +92,32 @@ Group group_of(const std::string& name, const Those& those) {
 }
 
 }  // namespace
+
+std::vector<std::string> names_of_work(std::span<const Work> cases) {
+  const Values values = values_of(cases);
+  std::vector<std::string> names;
+  for (const Work& work : cases) {
+    const Case& c = *work.config;
+    std::string& name = names.emplace_back(c.scenario());
+    if (c.has("size")) name += " " + name_of_size(c.count("size"));
+    if (c.has("dir")) name += " " + c.word("dir");
+    if (c.count_or("rounds", 1) > 1) name += fmt::format(", {} rounds", c.count("rounds"));
+    for (const Case::Param& param : c.params()) {
+      const bool is_work = work.axes.empty() ? !has_item(kWays, param.name) : has_item(work.axes, param.name);
+      if (has_item(kAlwaysNamed, param.name) || !is_work) continue;
+      if (values.at({c.scenario(), param.name}).size() < 2) continue;
+      name += fmt::format(", {}={}", param.name, to_text(param.value, param.kind));
+    }
+  }
+  return names;
+}
+
+std::string kind_of(const Case& c) {
+  for (const char* axis : {"strategy", "method", "way", "host", "op"}) {
+    if (c.has(axis)) return c.word(axis);
+  }
+  return c.scenario();
+}
 
 std::vector<Group> groups_of(std::span<const Prediction> predictions) {
   return list_of(by_name(pointers_to(predictions), &Prediction::group),

@@ -138,38 +138,7 @@ std::vector<Share> shares_of(const explain::Shares& shares) {
   return all;
 }
 
-}  // namespace
-
-Table table_of_shares(const explain::Shares& shares, std::size_t bars) {
-  Table table{.header = {"where the time went", "share", "time"}, .left_columns = 1};
-  if (bars > 0) {
-    table.header.emplace_back("");
-    table.last_left = true;
-    table.least_important = {3};
-  }
-  for (const Share& share : shares_of(shares)) {
-    Table::Row& row = table.rows.emplace_back();
-    row.cells = {std::string(share.kind.what), share.text(), time_text(share.seconds)};
-    const auto length = static_cast<std::size_t>(std::lround(share.tenths * static_cast<double>(bars) / 1000));
-    if (bars > 0) row.cells.emplace_back(std::string(std::min(length, bars), '#'));
-  }
-  return table;
-}
-
-Bars bars_of_shares(const explain::Shares& shares) {
-  Bars bars{.title = "Where the time went"};
-  double begin = 0;
-  for (const Share& share : shares_of(shares)) {
-    bars.bars.push_back({std::string(share.kind.what), begin, begin + share.seconds,
-                         fmt::format("{}, {}", share.text(), time_text(share.seconds)), share.kind.colour});
-    begin += share.seconds;
-  }
-  return bars;
-}
-
 // --- The answer -----------------------------------------------------------------------------------------------------
-
-namespace {
 
 std::string copies_of(const Finding& finding) {
   const std::string copies = counted(finding.count, "copy", "copies");
@@ -219,6 +188,33 @@ std::string mostly(const ProcessExplanation& process) {
 }
 
 }  // namespace
+
+Table table_of_shares(const explain::Shares& shares, std::size_t bars) {
+  Table table{.header = {"where the time went", "share", "time"}, .left_columns = 1};
+  if (bars > 0) {
+    table.header.emplace_back("");
+    table.last_left = true;
+    table.least_important = {3};
+  }
+  for (const Share& share : shares_of(shares)) {
+    Table::Row& row = table.rows.emplace_back();
+    row.cells = {std::string(share.kind.what), share.text(), time_text(share.seconds)};
+    const auto length = static_cast<std::size_t>(std::lround(share.tenths * static_cast<double>(bars) / 1000));
+    if (bars > 0) row.cells.emplace_back(std::string(std::min(length, bars), '#'));
+  }
+  return table;
+}
+
+Bars bars_of_shares(const explain::Shares& shares) {
+  Bars bars{.title = "Where the time went"};
+  double begin = 0;
+  for (const Share& share : shares_of(shares)) {
+    bars.bars.push_back({std::string(share.kind.what), begin, begin + share.seconds,
+                         fmt::format("{}, {}", share.text(), time_text(share.seconds)), share.kind.colour});
+    begin += share.seconds;
+  }
+  return bars;
+}
 
 std::string answer(const ProcessExplanation& process) {
   const bool has_gains = process.gains_unavailable.empty();

@@ -73,38 +73,6 @@ constexpr std::array kRankHandshakeFields{
 };
 constexpr json::Codec kRankHandshake = json::record(kRankHandshakeFields);
 
-}  // namespace
-
-SharedSettings shared_settings_of(const cli::RunCommand& command) {
-  const cli::Measuring& measuring = command.measuring;
-  const auto paces = list_of(command.fleet.pace, [](RankConcurrency pace) { return to_text(pace); });
-  return {{"the machines", measuring.device.simulate ? "simulated" : "real"},
-          {"--concurrency", fmt::format("{}", fmt::join(paces, ","))},
-          {"--passes", fmt::format("{}", command.turns.value_or(1))},
-          {"--seed", fmt::format("{}", measuring.seed)},
-          {"--ci, --budget, --min-samples, --max-samples", policy_text(measuring.policy)},
-          {"verifying", measuring.verify ? "on" : "off"},
-          {"--timeout", fmt::format("{}", command.fleet.timeout)},
-          {"the cases", fingerprint(command.cases)}};
-}
-
-RankHandshakes exchange_handshakes(Communicator& mpi, RankHandshake mine, const Timeout& timeout) {
-  mine.node_root = mpi.node_root();
-  const std::vector<std::string> texts =
-      gather(mpi, json::text_of(kRankHandshake, &mine), timeout, "the handshake of all ranks");
-  RankHandshakes all(texts.size());
-  for (std::size_t i = 0; i < texts.size(); ++i) {
-    all[i].place.rank = static_cast<int>(i);
-    const Problem unread = problem_of([&] {
-      json::read_text(texts[i], fmt::format("rank {}", i), {&kRankHandshake, &all[i]});
-    });
-    if (unread.code != 0) all[i].problem = unread;
-  }
-  return all;
-}
-
-namespace {
-
 // --- What rank 0 checks ----------------------------------------------------------------------------------------------
 
 /// The different values of one property of the ranks, such as the driver, with the ranks that have each value; the most
@@ -160,22 +128,6 @@ std::string miscounted(const RankHandshakes& all) {
       fleet::ranks_text(odd), odd.size() == 1 ? "is" : "are");
 }
 
-}  // namespace
-
-std::vector<std::string> differences_of(const RankHandshakes& all) {
-  std::vector<std::string> notes;
-  const auto note = [&](const char* what, const auto& fact) {
-    if (std::string text = difference(what, alike(all, fact)); !text.empty()) notes.push_back(std::move(text));
-  };
-  note("build of xferbench", [](const RankPlace& p) { return p.tool; });
-  note("driver", [](const RankPlace& p) { return p.environment.driver; });
-  note("GPU", [](const RankPlace& p) { return p.environment.gpu.name; });
-  if (std::string text = miscounted(all); !text.empty()) notes.push_back(std::move(text));
-  return notes;
-}
-
-namespace {
-
 /// Returns a message that names the ranks that use the same GPU and slow each other down; empty if there are none.
 std::string shared_gpu(const RankHandshakes& all) {
   for (const auto& [uuid, ranks] : alike(all, [](const RankPlace& p) { return p.environment.gpu.uuid; })) {
@@ -230,6 +182,46 @@ std::string different_settings(const RankHandshakes& all) {
 }
 
 }  // namespace
+
+SharedSettings shared_settings_of(const cli::RunCommand& command) {
+  const cli::Measuring& measuring = command.measuring;
+  const auto paces = list_of(command.fleet.pace, [](RankConcurrency pace) { return to_text(pace); });
+  return {{"the machines", measuring.device.simulate ? "simulated" : "real"},
+          {"--concurrency", fmt::format("{}", fmt::join(paces, ","))},
+          {"--passes", fmt::format("{}", command.turns.value_or(1))},
+          {"--seed", fmt::format("{}", measuring.seed)},
+          {"--ci, --budget, --min-samples, --max-samples", policy_text(measuring.policy)},
+          {"verifying", measuring.verify ? "on" : "off"},
+          {"--timeout", fmt::format("{}", command.fleet.timeout)},
+          {"the cases", fingerprint(command.cases)}};
+}
+
+RankHandshakes exchange_handshakes(Communicator& mpi, RankHandshake mine, const Timeout& timeout) {
+  mine.node_root = mpi.node_root();
+  const std::vector<std::string> texts =
+      gather(mpi, json::text_of(kRankHandshake, &mine), timeout, "the handshake of all ranks");
+  RankHandshakes all(texts.size());
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    all[i].place.rank = static_cast<int>(i);
+    const Problem unread = problem_of([&] {
+      json::read_text(texts[i], fmt::format("rank {}", i), {&kRankHandshake, &all[i]});
+    });
+    if (unread.code != 0) all[i].problem = unread;
+  }
+  return all;
+}
+
+std::vector<std::string> differences_of(const RankHandshakes& all) {
+  std::vector<std::string> notes;
+  const auto note = [&](const char* what, const auto& fact) {
+    if (std::string text = difference(what, alike(all, fact)); !text.empty()) notes.push_back(std::move(text));
+  };
+  note("build of xferbench", [](const RankPlace& p) { return p.tool; });
+  note("driver", [](const RankPlace& p) { return p.environment.driver; });
+  note("GPU", [](const RankPlace& p) { return p.environment.gpu.name; });
+  if (std::string text = miscounted(all); !text.empty()) notes.push_back(std::move(text));
+  return notes;
+}
 
 Problem handshake_problem(const RankHandshakes& all, bool share_gpus) {
   if (Problem problem = first_problem(all); problem.code != 0) return problem;

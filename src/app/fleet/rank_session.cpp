@@ -40,55 +40,6 @@ void refuse_flags_of_one_process(const cli::RunCommand& command) {
   }
 }
 
-}  // namespace
-
-std::optional<Launch> launch_from_environment() {
-  return launch_of([](const char* name) { return std::getenv(name); });
-}
-
-void refuse_several_ranks(std::string_view command) {
-  const auto launch = launch_from_environment();
-  if (!launch || launch->size == 1) return;
-  throw UsageError(
-      fmt::format("{} is for a single process, but mpirun or srun has started it as a rank: run it without a launcher, "
-                  "on one of the hosts",
-                  command));
-}
-
-std::optional<Launch> launch_for(const cli::RunCommand& command) {
-  std::optional<Launch> launch = launch_from_environment();
-  if (!launch && command.fleet.mpi) launch = Launch{};
-  constexpr std::array kFlagsOfFleets{"concurrency", "threshold", "timeout", "share-gpus"};
-  const auto flag = std::ranges::find_first_of(kFlagsOfFleets, command.flags);
-  if (!launch && flag != kFlagsOfFleets.end()) {
-    throw UsageError(
-        fmt::format("--{} does nothing here: it is for several ranks, started by mpirun -n 2 xferbench ... or srun; "
-                    "--mpi starts MPI under any other launcher",
-                    *flag));
-  }
-  if (launch && launch->size.value_or(0) == 1 && !command.fleet.mpi && flag == kFlagsOfFleets.end())
-    return std::nullopt;
-  return launch;
-}
-
-std::string profile_of_single_rank(const std::string& profile) {
-  return launch_from_environment() ? for_rank(profile, 0, 0, host_name()) : profile;
-}
-
-bool may_print(const Launch& launch) { return launch.rank.value_or(0) == 0; }
-
-std::string rank_label(const Launch& launch) {
-  const std::string rank = launch.rank ? fmt::format("rank {}", *launch.rank) : "a rank";
-  return fmt::format("{} on host {}", rank, host_name());
-}
-
-Timeout timeout_of(const cli::RunCommand& command, std::function<void()> idle) {
-  constexpr double kAfterInterrupt = 0.15;  // in seconds; it is short because mpirun gives ranks only one second to end
-  return {.seconds = command.fleet.timeout, .after_interrupt = kAfterInterrupt, .idle = std::move(idle)};
-}
-
-namespace {
-
 // --- What each rank finds out by itself -----------------------------------------------------------------------------
 
 /// Returns the command's device choice with this rank's number and its own GPU or simulated device filled in.
@@ -237,6 +188,51 @@ void model_network(RankSession& session, const cli::Measuring& measuring) {
 }
 
 }  // namespace
+
+std::optional<Launch> launch_from_environment() {
+  return launch_of([](const char* name) { return std::getenv(name); });
+}
+
+void refuse_several_ranks(std::string_view command) {
+  const auto launch = launch_from_environment();
+  if (!launch || launch->size == 1) return;
+  throw UsageError(
+      fmt::format("{} is for a single process, but mpirun or srun has started it as a rank: run it without a launcher, "
+                  "on one of the hosts",
+                  command));
+}
+
+std::optional<Launch> launch_for(const cli::RunCommand& command) {
+  std::optional<Launch> launch = launch_from_environment();
+  if (!launch && command.fleet.mpi) launch = Launch{};
+  constexpr std::array kFlagsOfFleets{"concurrency", "threshold", "timeout", "share-gpus"};
+  const auto flag = std::ranges::find_first_of(kFlagsOfFleets, command.flags);
+  if (!launch && flag != kFlagsOfFleets.end()) {
+    throw UsageError(
+        fmt::format("--{} does nothing here: it is for several ranks, started by mpirun -n 2 xferbench ... or srun; "
+                    "--mpi starts MPI under any other launcher",
+                    *flag));
+  }
+  if (launch && launch->size.value_or(0) == 1 && !command.fleet.mpi && flag == kFlagsOfFleets.end())
+    return std::nullopt;
+  return launch;
+}
+
+std::string profile_of_single_rank(const std::string& profile) {
+  return launch_from_environment() ? for_rank(profile, 0, 0, host_name()) : profile;
+}
+
+bool may_print(const Launch& launch) { return launch.rank.value_or(0) == 0; }
+
+std::string rank_label(const Launch& launch) {
+  const std::string rank = launch.rank ? fmt::format("rank {}", *launch.rank) : "a rank";
+  return fmt::format("{} on host {}", rank, host_name());
+}
+
+Timeout timeout_of(const cli::RunCommand& command, std::function<void()> idle) {
+  constexpr double kAfterInterrupt = 0.15;  // in seconds; it is short because mpirun gives ranks only one second to end
+  return {.seconds = command.fleet.timeout, .after_interrupt = kAfterInterrupt, .idle = std::move(idle)};
+}
 
 int broadcast_exit_code(Communicator& mpi, const Problem& of_first, const Timeout& timeout) {
   if (of_first.code != 0) tell(of_first.text);

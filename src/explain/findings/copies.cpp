@@ -35,14 +35,6 @@ std::optional<double> cost_of_pinning(const AnalysisInput& e, std::span<const In
   return *e.costs.pin * static_cast<double>(largest_of(e.program, operations));
 }
 
-/// Returns, for each CUDA function, the median time of the program's own work before a call of it (HostCall::gap).
-TypicalValue<Index> typical_gaps(const Program& program) {
-  TypicalValue<Index> gaps(0);
-  for (const HostCall& call : program.calls) gaps.see(call.name, call.gap);
-  gaps.settle();
-  return gaps;
-}
-
 /// Removes the effect of cold caches on the program's own work after a pageable copy. The CPU stages such a copy, and
 /// thereby evicts its caches, so the work takes up to 4 times as long as usual (in a PyTorch training loop on the host
 /// of an H200: 121 us instead of 38 us). Work that takes even longer has another reason and is not changed.
@@ -73,7 +65,9 @@ std::vector<Index> next_calls(const Program& program) {
 
 /// Changes pageable copies to pinned ones. `once`: seconds for pinning the memory, 0 if that is outside of the window.
 void pin(Program& program, std::span<const Index> operations, const Costs& costs, double once) {
-  const TypicalValue<Index> gaps = typical_gaps(program);
+  TypicalValue<Index> gaps(0);  // for each CUDA function: the median time of the program's own work before a call
+  for (const HostCall& call : program.calls) gaps.see(call.name, call.gap);
+  gaps.settle();
   const std::vector<Index> next = next_calls(program);
   for (const Index i : operations) {
     Operation& o = program.operations[i];
@@ -151,21 +145,7 @@ Candidate pageable_candidate(const AnalysisInput& e, const std::vector<Index>& o
   return candidate;
 }
 
-}  // namespace
-
-std::vector<Candidate> pageable_copies(const AnalysisInput& e) {
-  std::vector<Candidate> found;
-  for (const auto& [group, operations] :
-       grouped(e.program, kSmallCopy, [&e](const Operation& o) { return is_pageable(e.program, o); })) {
-    const auto pinned = time_by(e, operations, Memory::pinned);
-    if (pinned) found.push_back(pageable_candidate(e, operations, *pinned));
-  }
-  return found;
-}
-
 // --- Many small copies -----------------------------------------------------------------------------------------------
-
-namespace {
 
 constexpr std::size_t kLeastInRun = 4;
 
@@ -381,21 +361,7 @@ Candidate small_candidate(const AnalysisInput& e, CopyKind kind, const std::vect
   return candidate;
 }
 
-}  // namespace
-
-std::vector<Candidate> small_copies(const AnalysisInput& e) {
-  std::map<std::pair<CopyKind, bool>, std::vector<Run>> groups;  // pinned memory has more fixes, so it is apart
-  for (Run& run : runs_of_small_copies(e.program)) {
-    const Operation& first = e.program.operations[run.front()];
-    if (!e.costs.copy(first.copy, first.host, first.bytes)) continue;
-    groups[{first.copy, first.host == Memory::pinned}].push_back(std::move(run));
-  }
-  return list_of(groups, [&e](const auto& group) { return small_candidate(e, group.first.first, group.second); });
-}
-
 // --- Slower than the machine ----------------------------------------------------------------------------------------
-
-namespace {
 
 /// A copy is slow if it takes more than this many times as long as the same copy in this machine's measured limits. The
 /// slow-down by copies in the other direction does not count.
@@ -438,6 +404,26 @@ Candidate slow_candidate(const AnalysisInput& e, CopyKind kind, bool rows, const
 }
 
 }  // namespace
+
+std::vector<Candidate> pageable_copies(const AnalysisInput& e) {
+  std::vector<Candidate> found;
+  for (const auto& [group, operations] :
+       grouped(e.program, kSmallCopy, [&e](const Operation& o) { return is_pageable(e.program, o); })) {
+    const auto pinned = time_by(e, operations, Memory::pinned);
+    if (pinned) found.push_back(pageable_candidate(e, operations, *pinned));
+  }
+  return found;
+}
+
+std::vector<Candidate> small_copies(const AnalysisInput& e) {
+  std::map<std::pair<CopyKind, bool>, std::vector<Run>> groups;  // pinned memory has more fixes, so it is apart
+  for (Run& run : runs_of_small_copies(e.program)) {
+    const Operation& first = e.program.operations[run.front()];
+    if (!e.costs.copy(first.copy, first.host, first.bytes)) continue;
+    groups[{first.copy, first.host == Memory::pinned}].push_back(std::move(run));
+  }
+  return list_of(groups, [&e](const auto& group) { return small_candidate(e, group.first.first, group.second); });
+}
 
 std::vector<Candidate> slow_copies(const AnalysisInput& e) {
   const auto is_slow = [&e](const Operation& o) {

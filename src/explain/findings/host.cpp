@@ -115,31 +115,7 @@ void launch_as_graphs(Program& p, const std::vector<Launches>& sequences, const 
   }
 }
 
-}  // namespace
-
-std::vector<Candidate> launch_bound_sequences(const AnalysisInput& e) {
-  const std::vector<Index> needless = needless_waits(e);
-  const std::vector<Launches> sequences = launch_sequences(e.program, needless);
-  const auto operations = list_of(flat_list_of(sequences, std::identity()),
-                                  [&e](Index c) { return e.program.calls[c].operations.front(); });
-  if (operations.empty()) return {};
-  Candidate candidate = of_operations(e, FindingKind::launch_bound, operations);
-  candidate.finding.what = fmt::format(
-      "{} launches in {} without a {}wait between them: the GPU is idle for {} in total because the host launches too "
-      "slowly",
-      operations.size(), sequences.size() == 1 ? "one sequence" : fmt::format("{} sequences", sequences.size()),
-      needless.empty() ? "" : "needed ", format_seconds(idle_for_launches(e, sequences)));
-  candidate.fixes.push_back(
-      {"Capture the repeated launches in a CUDA graph and launch the graph (PyTorch: torch.cuda.CUDAGraph, "
-       "torch.compile(mode=\"reduce-overhead\"))",
-       "Each repetition launches the same kernels with the same sizes",
-       [sequences, costs = e.costs](Program& p) { launch_as_graphs(p, sequences, costs); }});
-  return {std::move(candidate)};
-}
-
 // --- Setting up -----------------------------------------------------------------------------------------------------
-
-namespace {
 
 bool is_setup_call(const HostCall& call) {
   switch (call.kind) {
@@ -199,6 +175,26 @@ std::string_view reuse_advice(const AnalysisInput& e, const std::vector<Index>& 
 }
 
 }  // namespace
+
+std::vector<Candidate> launch_bound_sequences(const AnalysisInput& e) {
+  const std::vector<Index> needless = needless_waits(e);
+  const std::vector<Launches> sequences = launch_sequences(e.program, needless);
+  const auto operations = list_of(flat_list_of(sequences, std::identity()),
+                                  [&e](Index c) { return e.program.calls[c].operations.front(); });
+  if (operations.empty()) return {};
+  Candidate candidate = of_operations(e, FindingKind::launch_bound, operations);
+  candidate.finding.what = fmt::format(
+      "{} launches in {} without a {}wait between them: the GPU is idle for {} in total because the host launches too "
+      "slowly",
+      operations.size(), sequences.size() == 1 ? "one sequence" : fmt::format("{} sequences", sequences.size()),
+      needless.empty() ? "" : "needed ", format_seconds(idle_for_launches(e, sequences)));
+  candidate.fixes.push_back(
+      {"Capture the repeated launches in a CUDA graph and launch the graph (PyTorch: torch.cuda.CUDAGraph, "
+       "torch.compile(mode=\"reduce-overhead\"))",
+       "Each repetition launches the same kernels with the same sizes",
+       [sequences, costs = e.costs](Program& p) { launch_as_graphs(p, sequences, costs); }});
+  return {std::move(candidate)};
+}
 
 std::vector<Candidate> setup_in_window(const AnalysisInput& e) {
   std::vector<Index> calls = setup_calls(e);
