@@ -204,14 +204,6 @@ Finding winner_of(const std::vector<const Result*>& ways) {
   return f;
 }
 
-/// Adds one finding per number of children, shape of the launch tree and amount of work: the fastest way to launch.
-void conclude_winners(std::span<const Result* const> results, std::vector<Finding>& findings) {
-  for (const auto& rivals : grouped(results, comparison_key)) {
-    const auto ways = best_of_each_way(rivals);
-    if (ways.size() > 1) findings.push_back(winner_of(ways));
-  }
-}
-
 void conclude_sorts(std::span<const Result* const> results, std::vector<Finding>& findings) {
   for (const Result* r : results) {
     const Metric* speedup = r->metric("speedup_over_host");
@@ -271,7 +263,10 @@ class Dynpar final : public ScenarioOf<dynpar_case> {
     std::vector<Finding> findings;
     const auto children = of_task(results, false);
     conclude_costs(children, findings);
-    conclude_winners(children, findings);
+    for (const auto& rivals : grouped(children, comparison_key)) {
+      const auto ways = best_of_each_way(rivals);
+      if (ways.size() > 1) findings.push_back(winner_of(ways));
+    }
     conclude_sorts(of_task(results, true), findings);
     constexpr std::size_t kMostSentences = 3;
     for (const char* kind : {"per-child", "sort"}) fold_into_rows(findings, kind, kMostSentences);

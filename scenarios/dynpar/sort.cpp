@@ -22,8 +22,6 @@ T* as(const auto& buffer) {
   return reinterpret_cast<T*>(buffer.data);
 }
 
-bool is_partition(const kernels::SortSegment& segment) { return segment.step == Step::partition; }
-
 }  // namespace
 
 std::uint32_t sort_key(SortKeys kind, std::uint64_t seed, std::uint32_t index, std::uint32_t count) {
@@ -41,7 +39,7 @@ std::vector<kernels::SortSegment> next_level(std::span<const kernels::SortSegmen
   std::vector<kernels::SortSegment> next;
   auto split = splits.begin();
   for (const kernels::SortSegment& whole : level) {
-    if (!is_partition(whole)) continue;
+    if (whole.step != Step::partition) continue;
     for (const auto& side : {kernels::left_side(whole, *split), kernels::right_side(whole, *split)}) {
       if (side.step != Step::nothing) next.push_back(side);
     }

@@ -51,13 +51,6 @@ void add_gpu_bandwidths(const OverlapCase& c, const Series& pipelines, Result& r
   result.add("skew", skew_of(pipelines), "s");
 }
 
-void derive_multi_gpu(const OverlapCase& c, const RunContext& bench, const Series& pipelines, Result& result) {
-  const OverlapCase whole = whole_of(c);
-  derive(whole, bench.device.capabilities().environment.gpu.copy_engines, result);
-  add_gpu_bandwidths(c, pipelines, result);
-  derive_versus_one_gpu(c, result);
-}
-
 /// Returns the flag with which the user selected several GPUs. With --gpus, `split` may be a default value.
 const char* multi_gpu_flag(const OverlapCase& c) { return c.gpus > 1 ? "--gpus" : "--split"; }
 
@@ -123,7 +116,9 @@ void measure_multi_gpu(const OverlapCase& c, const RunContext& bench, Result& re
   result.measurements.push_back(series.front().submit);
   add_kernel(*parts.first().own.work, bench.verify, result);
   if (all_sampled(series)) {
-    derive_multi_gpu(c, bench, series.front(), result);
+    derive(whole_of(c), bench.device.capabilities().environment.gpu.copy_engines, result);
+    add_gpu_bandwidths(c, series.front(), result);
+    derive_versus_one_gpu(c, result);
     const OverlapCase part = part_of(c, 0, bench.seed);
     // The costs of operations are measured on one GPU while all GPUs are busy.
     if (modelled(part)) explain_makespan(part, measure_stage_costs(bench, parts.works()), result);

@@ -93,14 +93,6 @@ Region kernels_in_turn(ChunkedWork& work, StreamView stream) {
           .operations = work.chunks().size() * work.shape().kernels_per_chunk};
 }
 
-/// Returns the pipeline of the case with a single round of the payload.
-CutPipeline one_round_of(Device& device, const OverlapCase& c, const ChunkedWork& all) {
-  ChunkedWork::Shape shape = all.shape();
-  shape.rounds = 1;
-  shape.slots = c.work.slots;
-  return {device, shape, c.pipeline, all.payload()};
-}
-
 constexpr std::size_t kCalibrating = 10;  // number of samples
 
 /// Returns the costs of operations on this payload, measured once per run.
@@ -209,7 +201,10 @@ class Overlap final : public ScenarioOf<overlap_case, overlap_space> {
     for (std::size_t i = regions.size() - 3; i < regions.size(); ++i) regions[i].warmed_by_another = true;
     std::optional<CutPipeline> one_round;
     if (o.work.rounds > 1) {
-      one_round.emplace(one_round_of(bench.device, o, work));
+      ChunkedWork::Shape shape = work.shape();
+      shape.rounds = 1;
+      shape.slots = o.work.slots;
+      one_round.emplace(bench.device, shape, o.pipeline, work.payload());
       regions.push_back(checked_region_of(*one_round->pipeline, *one_round->work, "one-round"));
       regions.back().same_batch = true;
       use_common_clock({&regions.front(), &regions.back()});

@@ -381,14 +381,6 @@ class CostRegions {
   Timed timed_h2d_in_turns_{}, timed_d2h_in_turns_{}, timed_turns_{};
 };
 
-/// Returns the costs for chunks without kernels, whose copy out directly follows the copy in.
-model::StageCosts copies_only(model::StageCosts costs) {
-  costs.kernel = {};
-  costs.handoff.copy_to_kernel = costs.handoff.copy_to_copy;
-  costs.handoff.kernel_to_copy = 0;
-  return costs;
-}
-
 StageCosts CostRegions::costs(const std::vector<Series>& series, unsigned copy_engines) const {
   const auto of = [&](Timed t) -> const Series& { return series[static_cast<std::size_t>(t)]; };
   const auto median = [&](Timed t) { return of(t).elapsed.median; };
@@ -420,7 +412,10 @@ StageCosts CostRegions::costs(const std::vector<Series>& series, unsigned copy_e
   costs.in_turns = costs.in_stream;
   // With smaller payloads the fixed costs dominate, and the rates cannot be fitted.
   if (bytes_ >= kTurns * MiB) {
-    const model::StageCosts copies = copies_only(costs.in_stream);
+    model::StageCosts copies = costs.in_stream;  // of chunks without kernels, whose copy out follows the copy in
+    copies.kernel = {};
+    copies.handoff.copy_to_kernel = copies.handoff.copy_to_copy;
+    copies.handoff.kernel_to_copy = 0;
     const model::Arrangement turns{.chunks = std::vector<double>(kTurns, static_cast<double>(bytes_) / kTurns),
                                    .h2d_after_d2h = kTurnStreams,
                                    .streams = kTurnStreams};

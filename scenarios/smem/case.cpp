@@ -16,12 +16,6 @@ unsigned number(const Case& c, const char* axis, unsigned otherwise) {
   return static_cast<unsigned>(c.count_or(axis, otherwise));
 }
 
-/// Returns the swizzle span in bytes; 0 for "none".
-unsigned swizzle_of(const Case& c) {
-  if (!c.has("swizzle") || c.word("swizzle") == "none") return 0;
-  return static_cast<unsigned>(std::stoul(c.word("swizzle")));
-}
-
 SmemStore store_of(const Case& c, const SmemShape& shape) {
   if (c.has("store")) return c.one_of<SmemStore>("store", kernels::kSmemStoreNames);
   return by_bulk_copy(shape.method) && shape.op != SmemOp::read ? SmemStore::async : SmemStore::registers;
@@ -66,7 +60,8 @@ SmemCase smem_case(const Case& c) {
   shape.op = c.one_of<SmemOp>("op", kernels::kSmemOpNames);
   shape.type = c.one_of<SmemType>("dtype", kernels::kSmemTypeNames);
   shape.schedule = c.one_of<SmemSchedule>("schedule", kernels::kSmemScheduleNames);
-  shape.swizzle = swizzle_of(c);
+  const bool swizzled = c.has("swizzle") && c.word("swizzle") != "none";
+  if (swizzled) shape.swizzle = static_cast<unsigned>(std::stoul(c.word("swizzle")));
   shape.tile_bytes = number(c, "tile", 0);
   shape.tile_width = number(c, "tile-width", shape.swizzle != 0 ? shape.swizzle : kernels::kSmemMaxWidth);
   shape.threads = number(c, "threads", 0);

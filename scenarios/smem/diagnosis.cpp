@@ -22,12 +22,6 @@ bool is_work(std::string_view axis) { return std::ranges::find(kSmemWorkAxes, ax
 
 double seconds(const Result* r) { return r->median("smem"); }
 
-/// Throws if the result lacks a metric that every measured result must have.
-void check_numbers(const Result& r) {
-  for (const char* name : {"bandwidth", "memory_traffic", "vs_d2d", "time_in_flight"}) r.needed_metric(name);
-  r.needed_measurement("smem");
-}
-
 std::string method_of(const Result& r) { return r.config.word("method"); }
 
 const Result* fastest(std::span<const Result* const> results) {
@@ -150,7 +144,10 @@ void add_stages(const Results& work, std::vector<std::string> axes, std::vector<
 
 std::vector<Finding> diagnose_smem(std::span<const Result* const> results) {
   const Results measured = with_metric(results, "bytes_in_flight");
-  for (const Result* r : measured) check_numbers(*r);
+  for (const Result* r : measured) {
+    for (const char* name : {"bandwidth", "memory_traffic", "vs_d2d", "time_in_flight"}) r->needed_metric(name);
+    r->needed_measurement("smem");
+  }
   std::vector<std::string> axes = varying_axes(measured);
   if (std::ranges::find(axes, "method") == axes.end()) axes.insert(axes.begin(), "method");
   std::vector<Finding> findings;

@@ -7,23 +7,12 @@
 
 namespace xferbench {
 
-namespace {
-
-using kernels::SmemSchedule;
-using kernels::SmemShape;
-
-/// Returns the shape of a kernel that only reads a contiguous array.
-SmemShape read_of(std::uint64_t bytes) {
-  SmemShape shape;
-  shape.op = kernels::SmemOp::read;
-  shape.set_array(bytes);
-  return shape;
-}
-
-}  // namespace
+namespace {}  // namespace
 
 CacheFlush::CacheFlush(Device& device) {
-  const SmemShape shape = read_of(2 * device.capabilities().environment.gpu.l2_bytes);
+  SmemShape shape;
+  shape.op = kernels::SmemOp::read;
+  shape.set_array(2 * device.capabilities().environment.gpu.l2_bytes);
   memory_ = device.allocate_device(shape.buffer_bytes());
   sums_ = device.allocate_device(shape.sum_bytes());
   kernel_ = std::make_unique<kernels::Smem>(shape, kernels::SmemArgs{.in = memory_.data, .out = sums_.data});

@@ -41,12 +41,6 @@ class CufileGpuMemory final : public CufileMemory {
   DeviceBuffer buffer_;
 };
 
-/// GPU memory is pinned in pages of this size.
-std::size_t in_gpu_pages(std::size_t bytes) {
-  constexpr std::size_t kGpuPage = 64 * KiB;
-  return (bytes + kGpuPage - 1) / kGpuPage * kGpuPage;
-}
-
 /// CPU time of all threads of this process in seconds; those of cuFile are among them.
 double process_cpu_now() {
   timespec now{};
@@ -72,7 +66,8 @@ class CufileServer : NonCopyable {
 
  private:
   void open(const CufileRequest& request) {
-    const std::size_t bytes = in_gpu_pages(request.bytes);
+    constexpr std::size_t kGpuPage = 64 * KiB;  // GPU memory is pinned in pages of this size
+    const std::size_t bytes = (request.bytes + kGpuPage - 1) / kGpuPage * kGpuPage;
     memory_ = make_(bytes);
     shared_.emplace(kCufileShared);
     cufile_.emplace(places_);

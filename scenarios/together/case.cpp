@@ -8,11 +8,6 @@ namespace xferbench {
 
 namespace {
 
-std::vector<std::string> host_patterns() {
-  const auto words = std::span(kGroupPatterns).first(static_cast<std::size_t>(GroupPattern::ring));
-  return {words.begin(), words.end()};
-}
-
 std::vector<std::vector<int>> groups_for(const TogetherCase& c, const std::vector<int>& all) {
   std::vector<std::vector<int>> groups;
   if (c.word == "alone") {
@@ -70,7 +65,7 @@ std::vector<Axis> together_axes() {
                  .help = "GPUs that copy at once; alone: each GPU alone; pairs: every pair; growing: the first 2, 3, "
                          "... up to all; all: all GPUs"}),
       only_with(
-          "pattern", host_patterns(),
+          "pattern", words(std::span(kGroupPatterns).first(static_cast<std::size_t>(GroupPattern::ring))),
           choice_axis("memory", {"own", "shared"},
                       {.defaults = "own",
                        .help = "own: a pinned buffer for each GPU, near it; shared: parts of one pinned buffer"})),

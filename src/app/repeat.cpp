@@ -111,10 +111,6 @@ int run_process(std::size_t number, const std::vector<std::string>& arguments) {
   return wait_for(child);
 }
 
-bool could_run(int code) {
-  return code == static_cast<int>(ExitCode::ok) || code == static_cast<int>(ExitCode::failed);
-}
-
 /// For each case, returns the median, minimum and maximum of the headlines (main measurements) of all processes.
 std::vector<RepeatedCase> cases_of(std::span<const Report> processes) {
   std::vector<RepeatedCase> cases;
@@ -276,7 +272,7 @@ int repeat(const cli::RunCommand& command) {
       if (!command.measuring.show.quiet) print_resume_hint(files, i);
       return 128 + interrupted();
     }
-    if (!could_run(ended)) return ended;
+    if (ended != static_cast<int>(ExitCode::ok) && ended != static_cast<int>(ExitCode::failed)) return ended;
     code = std::max(code, ended);
   }
   std::vector<Report> processes = list_of(files, read_report);

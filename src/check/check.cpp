@@ -60,9 +60,6 @@ class Effort {
 
 // --- Which cases ----------------------------------------------------------------------------------------------------
 
-/// Returns whether any number can meet `wanted`, which is one of the values that a condition allows.
-bool is_for_numbers(const Wanted& wanted) { return wanted.amount || wanted.text == "*"; }
-
 bool meets(const Case::Param& param, const Wanted& wanted, Effort& effort) {
   if (const auto* text = std::get_if<std::string>(&param.value)) return effort.matches(wanted.text, *text);
   effort.spend(1);
@@ -204,7 +201,11 @@ class Judge {
       if (lacking_.empty()) row.command = command();
       return row;
     }
-    if (e_.aggregate == Aggregate::every) judge_missing();
+    if (e_.aggregate == Aggregate::every) {  // cases that lack the number count as failed
+      for (const Result* result : lacking_) {
+        judged_.push_back({.result = result, .note = fmt::format("has no '{}'", e_.number)});
+      }
+    }
     row.cases = judged_.size();
     if (e_.aggregate == Aggregate::median && std::ranges::none_of(judged_, has_note)) {
       decide_by_median(row);
@@ -249,20 +250,13 @@ class Judge {
     judged_.push_back(std::move(j));
   }
 
-  /// Judges cases that match the expectation but lack its number as failed. Called for Aggregate::every.
-  void judge_missing() {
-    for (const Result* result : lacking_) {
-      judged_.push_back({.result = result, .note = fmt::format("has no '{}'", e_.number)});
-    }
-  }
-
   /// Throws UsageError if a condition allows a word as the value of a numeric axis, because no case has such a value.
   void refuse_conditions(const Result& result) const {
     for (const auto& [axis, any_of] : e_.where) {
       effort_.spend(result.config.params().size());
       const Case::Param* param = result.config.find(axis);
       if (param == nullptr || std::holds_alternative<std::string>(param->value)) continue;
-      const auto wrong = std::ranges::find_if_not(any_of, is_for_numbers);
+      const auto wrong = std::ranges::find_if_not(any_of, [](const Wanted& w) { return w.amount || w.text == "*"; });
       if (wrong == any_of.end()) continue;
       throw UsageError(fmt::format(
           "{}: {}: '{}' is not a valid value of the axis '{}' of {}; expected a number or a size, such as 8 or 256MiB",

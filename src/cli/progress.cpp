@@ -14,11 +14,6 @@ namespace xferbench::cli {
 
 namespace {
 
-std::size_t terminal_width() {
-  winsize size{};
-  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
-}
-
 std::string duration(double seconds) {
   if (seconds < 100) return fmt::format("{:.0f} s", seconds);
   return seconds < 6000 ? fmt::format("{:.0f} min", seconds / 60) : fmt::format("{:.0f} h", seconds / 3600);
@@ -93,7 +88,9 @@ bool Progress::due() {
 
 void Progress::show(const std::string& text) {
   if (!on_terminal_) return;
-  show_progress("\r\x1b[K" + printable(text).substr(0, terminal_width() - 1));
+  winsize size{};
+  const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  show_progress("\r\x1b[K" + printable(text).substr(0, (known ? size.ws_col : 80U) - 1));
   shown_ = true;
 }
 

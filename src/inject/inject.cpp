@@ -136,11 +136,6 @@ void record_cuda(Recorder& recorder) {
   std::atexit(&at_exit);
 }
 
-void record_ranges() {
-  static std::once_flag once;
-  std::call_once(once, [] { std::atexit(&at_exit); });
-}
-
 }  // namespace
 
 }  // namespace xferbench::inject
@@ -165,7 +160,8 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtx2(N
   const SignalGuard guard;
   try {
     if (inject::Recorder::instance() == nullptr) return 0;
-    inject::record_ranges();
+    static std::once_flag once;
+    std::call_once(once, [] { std::atexit(&inject::at_exit); });
     return inject::attach_nvtx(get_table) ? 1 : 0;
   } catch (const std::exception&) {
     return 0;

@@ -299,7 +299,9 @@ class Loop {
       summarise(false);
       throw FailedCheck(text, i, std::move(series_));
     }
-    count_check(series);
+    ++*series.elapsed.checked;
+    ++*series.submit.checked;
+    for (Measurement& part : series.parts) ++*part.checked;
     just_checked_ = i;
     add_checking(i, machine_.host().now() - begun);
   }
@@ -316,12 +318,6 @@ class Loop {
   void add_checking(std::size_t i, double seconds) {
     series_[i].checking += seconds;
     checking_ += seconds;
-  }
-
-  static void count_check(Series& series) {
-    ++*series.elapsed.checked;
-    ++*series.submit.checked;
-    for (Measurement& part : series.parts) ++*part.checked;
   }
 
   Timing time_or_throw(std::size_t i) {

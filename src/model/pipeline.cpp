@@ -163,11 +163,6 @@ class Schedule {
   std::array<std::vector<double>, 3> ends_;  // end times of finished chunks, by stage
 };
 
-StageCosts without_submission(StageCosts costs) {
-  costs.submit_h2d = costs.submit_kernel = costs.submit_d2h = 0;
-  return costs;
-}
-
 StageCosts without_overhead(StageCosts costs) {
   for (Cost* stage : {&costs.h2d, &costs.kernel, &costs.d2h}) stage->per_operation = 0;
   costs.handoff = {};
@@ -214,7 +209,8 @@ Losses explain(const StageCosts& costs, const Arrangement& arrangement, double m
   if (!lower_bound(stages, costs.copy_engines).is_of_kernel) {
     losses.contention = std::max(0.0, measured_limit - std::max({stages.h2d, stages.kernel, stages.d2h}));
   }
-  const StageCosts hidden = without_submission(costs);
+  StageCosts hidden = costs;
+  hidden.submit_h2d = hidden.submit_kernel = hidden.submit_d2h = 0;
   const Arrangement unlimited = with_slots(arrangement, 0);
   const std::array<double, 4> with_effect{makespan(without_overhead(hidden), unlimited), makespan(hidden, unlimited),
                                           makespan(hidden, arrangement), makespan(costs, arrangement)};

@@ -129,13 +129,6 @@ Finding simplest(std::span<const TuneCandidate> set, const CandidateNames& namer
   return f;
 }
 
-/// Returns how `tune` spent its time, such as "0.9 s for the model, 0.7 s verification, 0.8 s search, 0.6 s
-/// confirmation".
-std::string account_text(const TuneAccount& a) {
-  return fmt::format("{:.1f} s for the model, {:.1f} s verification, {:.1f} s search, {:.1f} s confirmation", a.model,
-                     a.verification, a.search, a.confirmation);
-}
-
 std::vector<Metric> account_metrics(const TuneAccount& a) {
   return {{"model_seconds", a.model, "s"},
           {"verification_seconds", a.verification, "s"},
@@ -164,8 +157,11 @@ Finding search(const TuneSummary& summary) {
     if (disturbed > 0) text += fmt::format(" (without {} that have unsteady samples)", disturbed);
   }
   if (summary.account.passes > 0) {
-    text += fmt::format("; {:.1f} s: {}", summary.account.all(), account_text(summary.account));
-    std::ranges::move(account_metrics(summary.account), std::back_inserter(f.metrics));
+    const TuneAccount& a = summary.account;
+    text +=
+        fmt::format("; {:.1f} s: {:.1f} s for the model, {:.1f} s verification, {:.1f} s search, {:.1f} s confirmation",
+                    a.all(), a.model, a.verification, a.search, a.confirmation);
+    std::ranges::move(account_metrics(a), std::back_inserter(f.metrics));
   }
   f.text = std::move(text);
   return f;

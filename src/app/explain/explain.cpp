@@ -182,12 +182,6 @@ Analysis analyse(const cli::ExplainCommand& command, RecordingFolder& folder) {
   return analysis;
 }
 
-/// Throws InputError if no process has the requested NVTX range.
-void refuse_missing_range(const Analysis& analysis) {
-  if (analysis.explanation.processes.empty() && !analysis.missing_range.empty())
-    throw InputError(analysis.missing_range);
-}
-
 /// The files that the command reads, which no output may overwrite.
 std::vector<std::string> inputs_of(const cli::ExplainCommand& command) {
   std::vector<std::string> inputs;
@@ -229,7 +223,9 @@ int perform(const cli::ExplainCommand& command) {
   RecordingFolder folder = command.program.empty() ? read_recording_folder(command) : profile_program(command);
   if (folder.given_up != 0) return 128 + folder.given_up;
   const Analysis analysis = analyse(command, folder);
-  refuse_missing_range(analysis);
+  if (analysis.explanation.processes.empty() && !analysis.missing_range.empty()) {
+    throw InputError(analysis.missing_range);
+  }
   write(command, analysis, files);
   return command.exit_code ? folder.code() : static_cast<int>(ExitCode::ok);
 }

@@ -206,12 +206,6 @@ void attempt(const std::function<void()>& step) {
 
 // --- A run -----------------------------------------------------------------------------------------------------------
 
-Report begin_fleet_report(const cli::RunCommand& command, RankSession& session) {
-  Report report = begin_report(command.measuring, session.machine->device(), scenarios_of(command.cases));
-  report.fleet = std::move(session.fleet);
-  return report;
-}
-
 /// Returns the exit code of the whole fleet, which only rank 0 can compute.
 int fleet_exit_code(const Report& report) {
   const int code = exit_code(report);
@@ -258,7 +252,9 @@ int measure_together(const cli::RunCommand& command, RankSession& session) {
   std::optional<LiveReport> live;
   const Problem problem = problem_of([&] {
     if (!session.is_rank0()) return;
-    live.emplace(begin_fleet_report(command, session), command.measuring.files, document_for(command));
+    Report report = begin_report(command.measuring, session.machine->device(), scenarios_of(command.cases));
+    report.fleet = std::move(session.fleet);
+    live.emplace(std::move(report), command.measuring.files, document_for(command));
   });
   if (const int code = broadcast_exit_code(*session.mpi, problem, timeout_of(command)); code != 0) return code;
   install_interrupt_handlers(live && live->has_file() ? HangUp::ignored : HangUp::ends,

@@ -291,11 +291,6 @@ std::string profiles_with(const GpuSelection& selection) {
   return names.empty() ? "" : fmt::format(", or another profile: {}", fmt::join(names, ", "));
 }
 
-/// Returns the profile's name, or the absolute path of its file, because a recording may be read from another folder.
-std::string found_from_anywhere(const std::string& profile) {
-  return is_profile_file(profile) ? std::filesystem::absolute(profile).string() : profile;
-}
-
 std::unique_ptr<Machine> open_profile(sim::ProfileFile known, const std::string& profile, const GpuSelection& selection,
                                       int rank) {
   known.profile.varies.rank = static_cast<std::uint64_t>(rank);
@@ -303,7 +298,9 @@ std::unique_ptr<Machine> open_profile(sim::ProfileFile known, const std::string&
   auto machine = std::make_unique<sim::SimMachine>(std::move(known.profile), std::move(gpus));
   // Recordings of only NVTX ranges need real times, which the simulation does not have.
   const auto request = recording_request(&std::getenv);
-  if (request && !request->only_ranges) machine->record(*request, found_from_anywhere(profile));
+  if (request && !request->only_ranges) {  // an absolute path, because a recording may be read from another folder
+    machine->record(*request, is_profile_file(profile) ? std::filesystem::absolute(profile).string() : profile);
+  }
   if (!known.fault) return machine;
   return with_fault(std::move(machine), *known.fault, "the profile");
 }

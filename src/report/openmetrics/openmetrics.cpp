@@ -36,27 +36,20 @@ std::string escaped(std::string_view text) {
   return result;
 }
 
-std::string without_quotes(std::string text) {
-  std::ranges::replace(text, '"', '\'');
-  return text;
-}
-
 std::string number(double value) {
   if (std::isnan(value)) return "NaN";
   if (std::isinf(value)) return value > 0 ? "+Inf" : "-Inf";
   return fmt::format("{}", value);
 }
 
-/// Returns, for example, "xferbench_soak_moved_bytes_total".
-std::string sample_name(const Family& family) {
-  return family.type == Type::counter ? family_name(family) + "_total" : family_name(family);
-}
-
 std::string family_text(const Family& family) {
   const std::string name = family_name(family);
-  std::string text = fmt::format("# TYPE {} {}\n", name, family.type == Type::counter ? "counter" : "gauge");
+  const bool counts = family.type == Type::counter;
+  std::string text = fmt::format("# TYPE {} {}\n", name, counts ? "counter" : "gauge");
   if (!family.unit.empty()) text += fmt::format("# UNIT {} {}\n", name, family.unit);
-  text += fmt::format("# HELP {} {}\n", name, escaped(without_quotes(family.help)));
+  std::string help = family.help;
+  std::ranges::replace(help, '"', '\'');
+  text += fmt::format("# HELP {} {}\n", name, escaped(help));
   std::set<std::set<std::string>> seen;
   for (const Sample& sample : family.samples) {
     std::vector<std::string> labels;
@@ -66,7 +59,7 @@ std::string family_text(const Family& family) {
       throw std::invalid_argument(fmt::format("OpenMetrics: {}: two samples have the same labels", family.name));
     }
     const std::string all = labels.empty() ? "" : fmt::format("{{{}}}", fmt::join(labels, ","));
-    text += fmt::format("{}{} {}\n", sample_name(family), all, number(sample.value));
+    text += fmt::format("{}{}{} {}\n", name, counts ? "_total" : "", all, number(sample.value));
   }
   return text;
 }

@@ -186,17 +186,11 @@ std::string row_line(const Trace& trace, Row row, const Scale& scale, Glyphs gly
   return without_trailing_spaces(std::move(line)) + "\n";
 }
 
-/// Returns a round time between ticks of the time axis, in seconds, that leaves room for their labels.
-double tick_step(const Scale& scale) {
-  constexpr double kLeastCells = 14;
-  const double least = kLeastCells * scale.cell();
-  return drawing::round_step(least);
-}
-
 std::string time_axis(const Scale& scale) {
   const bool in_milliseconds = scale.length >= 1e-3;
   const double unit = in_milliseconds ? 1e-3 : 1e-6;
-  const double step = tick_step(scale);
+  constexpr double kLeastCells = 14;  // between two ticks, for their labels
+  const double step = drawing::round_step(kLeastCells * scale.cell());
   std::string line(kLabel + scale.cells, ' ');
   for (int i = 0; step * i < scale.length; ++i) {
     const std::string label =
