@@ -88,10 +88,6 @@ void add_counters(std::vector<Family>& all, const SoakTotals& totals) {
       [](C c) { return std::optional(c.xid_count); });
 }
 
-Family of_all(std::string name, Type type, std::string unit, std::string help, double value) {
-  return {std::move(name), type, std::move(unit), std::move(help), {{{}, value}}};
-}
-
 }  // namespace
 
 std::vector<Family> soak_metrics(const SoakHeader& header, const SoakInterval& last) {
@@ -104,17 +100,18 @@ std::vector<Family> soak_metrics(const SoakHeader& header, const SoakInterval& l
   add_loads(all, last);
   add_state(all, last);
   add_counters(all, totals);
-  all.push_back(
-      of_all("xferbench_soak_wrong", Type::counter, "bytes", "Wrong bytes.", static_cast<double>(totals.wrong_bytes)));
-  all.push_back(of_all("xferbench_soak_drops", Type::counter, "",
-                       "Times that a rate fell below the floor, a share of its rate in the first minutes.",
-                       static_cast<double>(totals.drop_count)));
-  all.push_back(
-      of_all("xferbench_soak_elapsed", Type::gauge, "seconds", "Time since the start of the soak.", last.elapsed));
-  all.push_back(of_all("xferbench_soak_well", Type::gauge, "", "1 as long as the verdict is PASS, else 0.",
-                       soak::is_healthy(totals) ? 1 : 0));
-  all.push_back(of_all("xferbench_soak_running", Type::gauge, "", "1 while the soak runs, else 0.",
-                       last.end == SoakEnd::goes_on ? 1 : 0));
+  const auto add = [&all](const char* name, Type type, const char* unit, const char* help, double value) {
+    all.push_back({name, type, unit, help, {{{}, value}}});
+  };
+  add("xferbench_soak_wrong", Type::counter, "bytes", "Wrong bytes.", static_cast<double>(totals.wrong_bytes));
+  add("xferbench_soak_drops", Type::counter, "",
+      "Times that a rate fell below the floor, a share of its rate in the first minutes.",
+      static_cast<double>(totals.drop_count));
+  add("xferbench_soak_elapsed", Type::gauge, "seconds", "Time since the start of the soak.", last.elapsed);
+  add("xferbench_soak_well", Type::gauge, "", "1 as long as the verdict is PASS, else 0.",
+      soak::is_healthy(totals) ? 1 : 0);
+  add("xferbench_soak_running", Type::gauge, "", "1 while the soak runs, else 0.",
+      last.end == SoakEnd::goes_on ? 1 : 0);
   return all;
 }
 
