@@ -99,7 +99,7 @@ std::vector<std::string> made_by_hand() {
   files.push_back(to_json(report));
   report.environment.gpu.pcie = {5, 8, "nvml", 5, 16, true, 256, 512};
   report.environment.gpu.ecc = true;
-  report.environment.host = {"Some CPU", 64, 1ULL << 40, "6.1", 0, 1, "local", "note"};
+  report.environment.host = {"Some CPU", 64, 1ULL << 40, "6.1", 0, 1, "local", "note", {0, 1}};
   report.environment.variables = {{"CUDA_MODULE_LOADING", "EAGER"}};
   Result failed(test::copy_case("d2d", "", 1));
   failed.status = Status::failed;
