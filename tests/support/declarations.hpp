@@ -53,6 +53,11 @@ inline std::set<std::string> of_peer_reads() {
           "metric readers in 1",      "metric sm_clock in Hz"};
 }
 
+/// Written only where a peer path is slow.
+inline std::set<std::string> of_slow_peers() {
+  return {"measurement staged-copy in s", "metric staged_bandwidth in GB/s"};
+}
+
 /// Written only where cuFile reads into a real GPU.
 inline std::set<std::string> of_cufile() { return {"label cufile_path"}; }
 
