@@ -493,10 +493,9 @@ constexpr std::array kFindingFields{
         "kind",
         "What the finding says. docs/findings.md explains the kinds of today: asymmetry, at-once, best, blocking, "
         "bottleneck, break-even, choice, classes, crossover, diagnosis, exchange, fastest, fastest-to-result, fit, "
-        "helpers, launch, memory, multipath, odd-pair, one-gpu, per-child, per-node, serial, shares, sort, stages, "
-        "suggestion, tensors, threshold, to-result, tune, waiting, winner. Later versions may add some: pass over "
-        "those "
-        "that you do not know."),
+        "gpus, helpers, launch, memory, multipath, numa, odd-pair, one-gpu, per-child, per-node, serial, shares, "
+        "slow-peer, slow-pinned, sort, stages, suggestion, tensors, threshold, to-result, tune, waiting, winner. Later "
+        "versions may add some: pass over those that you do not know."),
     field<&Finding::labels, kLabels>("labels",
                                      "Axis values that the finding applies to, and words that its kind defines."),
     field<&Finding::metrics, kMetrics>("metrics", "Numbers of the finding, by name."),
