@@ -597,8 +597,10 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
     }
     if (cached) return;
     report_specified_limit(payload_limit(c, gpu) / 1e9, bandwidth,
-                           c.inside_gpu() ? "the clock and width of the GPU's memory allow: it has others"
-                                          : "the PCIe limit: this GPU is attached by another link",
+                           c.inside_gpu()
+                               ? "faster than the clock and width of the GPU's memory allow: its limit is unknown"
+                               : "faster than the PCIe limit: this GPU is attached by another link, whose limit is "
+                                 "unknown",
                            result);
   }
 

@@ -189,11 +189,11 @@ void verify(std::span<const std::unique_ptr<Transfer>> transfers, Machine& machi
   for (const auto& transfer : transfers) transfer->check();
 }
 
-void report_specified_limit(double limit, double bandwidth, std::string_view than_what, Result& result) {
+void report_specified_limit(double limit, double bandwidth, std::string_view warning, Result& result) {
   constexpr double kNoise = 1.01;
   if (limit <= 0) return;
   if (bandwidth > kNoise * limit) {
-    result.warnings.push_back(fmt::format("faster than {}, whose limit is unknown", than_what));
+    result.warnings.emplace_back(warning);
     return;
   }
   result.add("limit", limit, "GB/s");

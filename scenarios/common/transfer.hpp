@@ -85,8 +85,8 @@ void verify(std::span<const std::unique_ptr<Transfer>> transfers, Machine& machi
             VerifiedRun run);
 
 /// Adds the limit that a specification gives, and the share of it that the bandwidth reaches, both in GB/s. A bandwidth
-/// above it by more than noise shows that the specification is of something else: then adds a warning instead, in
-/// which `than_what` names that. A limit of 0 is unknown.
-void report_specified_limit(double limit, double bandwidth, std::string_view than_what, Result& result);
+/// above it by more than noise shows that the specification is of something else: then adds the warning instead. A
+/// limit of 0 is unknown.
+void report_specified_limit(double limit, double bandwidth, std::string_view warning, Result& result);
 
 }  // namespace xferbench

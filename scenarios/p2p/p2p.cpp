@@ -244,7 +244,9 @@ class P2p final : public ScenarioOf<p2p_case> {
       result.add("backward_bandwidth", own_rate(c.fetched() ? from : to), "GB/s");
     }
     report_specified_limit(payload_limit(c, environment) / 1e9, bandwidth,
-                           "the known links between the two GPUs: they have other links", result);
+                           "faster than the known links between the two GPUs: they have other links, whose limit is "
+                           "unknown",
+                           result);
     result.add("host_blocked", series.submit.median, "s");
   }
 
