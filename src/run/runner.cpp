@@ -29,11 +29,14 @@ std::string on_gpu(const Device& device) {
 }
 
 /// Returns why one device has too little memory for a case; nothing if the memory suffices.
-std::optional<SkipReason> memory_skip_reason(MemoryNeeds needs, Device& device) {
+std::optional<SkipReason> memory_skip_reason(const Case& config, MemoryNeeds needs, Device& device) {
   const std::uint64_t free = device.memory().free_bytes;
   if (needs.device > free) {
-    return SkipReason::impossible(fmt::format("needs {} of device memory, {} available{}; choose a smaller --size",
-                                              format_memory(needs.device), format_memory(free), on_gpu(device)));
+    return SkipReason::impossible(fmt::format("needs {} of device memory, {} available{}; choose a smaller --size{}",
+                                              format_memory(needs.device), format_memory(free), on_gpu(device),
+                                              config.has("host") ? ", or time the pinning of a larger pool with "
+                                                                   "'xferbench alloc --memory register --chunk 8G'"
+                                                                 : ""));
   }
   // More managed memory could evict pages from the GPU, and the case would then time thrashing.
   if (needs.managed > free / 4) {
@@ -195,7 +198,7 @@ std::optional<SkipReason> skip_reason(const PlannedCase& planned, Machine& machi
   const std::vector<std::size_t> places = scenario.takes_part(planned.config, can.environment);
   const MemoryNeeds needs = scenario.needs(planned.config);
   for (const std::size_t place : places) {
-    if (auto reason = memory_skip_reason(needs, machine.device(place))) return reason;
+    if (auto reason = memory_skip_reason(planned.config, needs, machine.device(place))) return reason;
   }
   if (auto reason = host_memory_skip_reason(needs, places.size(), can.environment.simulated(), verify)) return reason;
   for (const std::size_t place : places) {

@@ -134,7 +134,11 @@ std::vector<std::string> answers_of(const ScenarioDescriptor& scenario, std::spa
   const Results run = those_of(results, [](const Result* r) { return r->status != Status::skipped; });
   const auto name_of = [&scenario](const Result* r) {
     const auto axes = those_of(scenario.answer.each, [r](const std::string& axis) { return r->config.has(axis); });
-    const auto names = list_of(axes, [r](const std::string& axis) { return axis_text(*r, axis); });
+    const auto names = list_of(axes, [&](const std::string& axis) {
+      // A path needs the name of its axis: "path . cold" rather than ". cold".
+      const bool is_path = std::ranges::find(scenario.axes, axis, &Axis::name)->kind == AxisKind::file;
+      return (is_path ? axis + " " : "") + axis_text(*r, axis);
+    });
     return fmt::format("{}", fmt::join(names, " "));
   };
   std::vector<std::string> sentences;

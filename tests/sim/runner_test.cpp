@@ -102,6 +102,10 @@ TEST_F(RunnerTest, TooMuchMemoryIsRefusedWithBothNumbersBeforeAllocating) {
   greedy.needs_ = {0, std::uint64_t{1} << 50};
   EXPECT_EQ(skip_reason(planned, machine_, true)->text,
             "needs 1024 TiB of device memory, 139.7 GiB available; choose a smaller --size");
+  // The pool on the host may be what the user asks about: alloc pins one of any size.
+  PlannedCase from_host = planned;
+  from_host.config.set({.name = "host", .kind = AxisKind::text}, std::string("pinned"));
+  EXPECT_THAT(skip_reason(from_host, machine_, true)->text, testing::HasSubstr("alloc --memory register --chunk 8G"));
   greedy.needs_ = {std::uint64_t{1} << 50, 0};
   EXPECT_EQ(skip_reason(planned, machine_, true)->text.find("needs 1024 TiB of host memory, "), 0U);
   // Without verification the simulated device allocates no real memory.
