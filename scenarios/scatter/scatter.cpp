@@ -18,7 +18,7 @@ namespace xferbench {
 
 namespace {
 
-constexpr double kMargin = 1.3;  // the kernel beside takes at least this many times as long as the passes need alone
+constexpr double kMargin = 1.3;  // minimum duration of the busy kernel, as a multiple of the passes' time alone
 
 constexpr std::string_view kScatterLimit =
     "% of copy: share of one contiguous copy of as many bytes in each direction; staged needs pieces that fill host "
@@ -182,7 +182,7 @@ Finding fastest_of(const std::vector<const Result*>& those, const ComparedResult
           .text = std::move(text)};
 }
 
-/// Returns the time over the piece size of each way and direction, for the ways of which one case has each piece size.
+/// Returns, for each way and direction, the time over the piece size. Leaves out ways with several cases of one size.
 std::vector<Path> ways_over_pieces(std::span<const Result* const> results) {
   std::map<Labels, Path> all;
   for (const Result* r : results) {
@@ -202,7 +202,7 @@ std::vector<Path> ways_over_pieces(std::span<const Result* const> results) {
   return paths;
 }
 
-/// Names the fastest way for each work and, with several piece sizes, from which size on which way is faster.
+/// Names the fastest way for each work and, with several piece sizes, the sizes at which the fastest way changes.
 std::vector<Finding> Scatter::conclude(std::span<const Result* const> results) const {
   const std::vector<const Result*> measured = with_metric(results, "of_limit");
   for (const Result* r : measured) r->needed_measurement("scatter");
