@@ -261,7 +261,7 @@ struct GpuProbeCommand {
   int gpu = 0;
 };
 
-/// Runs cuFile for the process that has started this one, see scenarios/storage/cufile_server.hpp.
+/// Serves cuFile requests of the parent process, see scenarios/storage/cufile_server.hpp.
 struct CufileCommand {
   int gpu = 0;
 };
