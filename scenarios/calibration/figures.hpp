@@ -28,7 +28,6 @@ std::vector<Found> cases_of(std::span<const NamedReport> runs, std::string_view 
 /// Returns the names of the files that contain the results, each once, for example "a.json, b.json".
 std::string files_of(std::span<const Found> found);
 
-/// Returns the payload bytes of a result's case.
 double bytes_of(const Result& r);
 /// Returns the payload rate in bytes per second of a measurement of `seconds`.
 double rate_of(const Result& r, double seconds);

@@ -53,7 +53,6 @@ class ScatteredPayload {
   std::vector<Copy> copies_;
 };
 
-/// Returns the host and device memory that the payloads of a case need.
 MemoryNeeds needs_of(const ScatterCase& c);
 
 }  // namespace xferbench

@@ -27,7 +27,6 @@ struct Layout {
 /// Parses "contiguous", "strided", "shuffled" or "runs:N"; nothing for another word.
 std::optional<Layout> parse_layout(std::string_view word);
 
-/// The places of all pieces in one buffer.
 struct Places {
   std::vector<std::size_t> offsets;  ///< byte offset of each piece
   std::size_t bytes = 0;             ///< size of the buffer, with a margin before the first place and after the last

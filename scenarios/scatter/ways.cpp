@@ -206,7 +206,7 @@ class Staged final : public PieceMover {
   struct Chunk {
     Copy copy;  ///< copy over the link
     kernels::PieceCopy kernel;
-    Event ready;  ///< recorded after the first of copy and kernel
+    Event ready;  ///< recorded after the copy (H2D) or the kernel (D2H), whichever is first in its direction
   };
 
   /// `first`: copy of the span's first piece, between host and GPU.

@@ -298,7 +298,6 @@ std::string complete(std::span<const std::string> words, Scenarios scenarios, co
 /// Makes the sampling policy for these flags, with defaults for flags not given. Throws UsageError if they conflict.
 SamplingPolicy policy_of(const SamplingChoice& choice, double budget = SamplingPolicy().budget);
 
-/// Returns the command-line flags that select this device.
 std::vector<std::string> flags_of(const DeviceChoice& device);
 
 /// Returns the command line that runs one case of `command` on the same device, quoted for a shell: "xferbench overlap

@@ -355,7 +355,7 @@ void reserve_space(SystemCalls& calls, int file, std::string_view name, std::uin
   if (calls.ftruncate(file, static_cast<off_t>(size)) != 0) fail_at("set the size of", name, errno);
 }
 
-/// For file systems that cannot make files without a name: a new file whose name is removed at once.
+/// Makes a file and removes its name at once, for file systems without files that have no name (O_TMPFILE).
 SharedDescriptor nameless_by_removal(SystemCalls& calls, const std::string& folder, std::string_view name) {
   constexpr int kTries = 100;
   for (int i = 0; i < kTries; ++i) {

@@ -95,7 +95,7 @@ struct MapsLine {
   std::uintptr_t begin = 0;
   std::uintptr_t end = 0;
   bool is_program = false;
-  std::string_view file{};  // empty: no file
+  std::string_view file{};
 };
 
 MapsLine parse_line(std::string_view line) {

@@ -13,7 +13,6 @@
 
 namespace xferbench {
 
-/// A configuration that `tune` measured.
 struct TuneCandidate {
   Case config;
   double seconds = 0;  ///< median time; from the confirmation if `confirmed`, otherwise from the search
