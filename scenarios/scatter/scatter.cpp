@@ -1,5 +1,6 @@
-// scatter: data in many separate pieces between host and GPU: which way is the fastest for which size and number of
-// pieces, how close it comes to one whole copy, and what it costs the host, the multiprocessors and a kernel beside it.
+// scatter: moves data in many separate pieces between host and GPU. Finds the fastest way for each size and number of
+// pieces, compares it with one whole copy, and measures what it costs the host, the multiprocessors and a concurrent
+// kernel.
 #include <fmt/format.h>
 
 #include <iterator>
@@ -154,8 +155,8 @@ std::string sizes_text(const ScatterCase& c) {
   return c.kv.empty() ? text : fmt::format("{} ({})", text, c.kv);
 }
 
-/// Names the fastest of these results, which do the same work, with its factor over calls, if calls were measured.
-/// `varied`: further axes in which works differ.
+/// Returns a finding that names the fastest of these results of equal work and, if calls were measured, its speed-up
+/// over calls. `varied`: further axes in which works differ.
 Finding fastest_of(const std::vector<const Result*>& those, const ComparedResults& compared,
                    const std::vector<std::string>& varied) {
   const model::Leaders front = leaders_of(those, "scatter");

@@ -272,7 +272,7 @@ std::optional<double> fastest_time(const std::vector<const Result*>& those, Stor
   return least;
 }
 
-/// Says how many times as long each way takes for tensors one by one as for the whole file.
+/// Returns a finding with the ratio of each way's times: tensors one by one over the whole file.
 std::optional<Finding> tensors_finding(const std::vector<const Result*>& those) {
   std::vector<std::string> ways;
   const double parts =

@@ -25,8 +25,8 @@ enum class ColorMode { automatic, always, never };
 enum class ProgressMode { automatic, plain, never };
 
 struct DeviceChoice {
-  std::optional<GpuSelection> gpu;  ///< by --gpu: one GPU of CUDA's or of the simulated machine
-  /// by --gpus, as an alternative to `gpu`; if neither is given, those that the scenarios need
+  std::optional<GpuSelection> gpu;  ///< --gpu: one GPU of CUDA or of the simulated machine
+  /// --gpus, an alternative to `gpu`; without both flags, the GPUs that the scenarios need
   std::optional<GpuSelection> gpus;
   NumaPolicy numa;                      ///< NUMA placement of the process; not used with the simulated device
   std::optional<std::string> simulate;  ///< name or path of the simulated machine's profile; absent: use real GPUs

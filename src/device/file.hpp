@@ -44,7 +44,7 @@ struct FilePlace {
   std::uint64_t largest_request = 0;  ///< bytes of the largest request to the device
   bool in_memory = false;             ///< tmpfs or ramfs: there is no disk behind the file
   bool network = false;               ///< NFS, CIFS and the like: cold here may be warm on the server
-  bool virtual_machine = false;       ///< the host of the virtual machine may hold in its cache what is cold here
+  bool virtual_machine = false;       ///< the virtual machine's host may have cached data that is cold here
   std::uint64_t free_bytes = 0;       ///< free space for this user
   /// Alignment of memory and of offsets that direct transfers need, in bytes; 0: unknown or not supported. For a file
   /// that is open with FileRoute::direct, these are the values that its reads use, never 0.

@@ -273,7 +273,7 @@ std::optional<Residency> RealFile::residency() {
 
 /// For systems without cachestat(), or with a seccomp filter that blocks it.
 std::optional<Residency> RealFile::mapped_residency() {
-  // For other users' files mincore says of all pages that they are cached, whether or not they are.
+  // For other users' files, mincore() reports all pages as cached.
   const std::string path = own_path_of(*opened_.file);
   if (owner_ != ::geteuid() && ::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) != 0) return std::nullopt;
   constexpr std::uint64_t kPart = GiB;  // the answer takes one byte a page

@@ -267,8 +267,7 @@ int effort(FindingKind kind) {
   return 4;
 }
 
-/// Returns the candidates' order: the largest gain first, and of those that gain alike the one that takes the least
-/// work.
+/// Returns the candidates' order: the largest gain first; of equal gains, the fix with the least effort first.
 std::vector<std::size_t> best_order(const std::vector<Candidate>& candidates, const std::vector<FixTrial>& alone,
                                     double unchanged) {
   constexpr double kAlike = 0.9;

@@ -42,7 +42,8 @@ struct TuneSummary {
   TuneAccount account{};
   /// Which time was minimized. All times of the contestants are of this kind.
   Objective objective = Objective::device;
-  bool by_host_clock = false;                          ///< these times last until the result has arrived
+  bool by_host_clock = false;                          ///< whether the times are host times that end when the result
+                                                       ///< has arrived
   std::function<std::string(const Case&)> command_of;  ///< returns the command line that runs a case by itself
 };
 

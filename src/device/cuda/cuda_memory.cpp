@@ -20,7 +20,7 @@ void check_allocation(cudaError_t status, const char* function, std::size_t byte
   if (status != cudaSuccess) check(status, fmt::format("{} ({})", function, format_size(bytes)).c_str());
 }
 
-/// Like check_allocation(), for memory that is pinned: where the system pins little, the message says so.
+/// Like check_allocation(), for pinned memory: the message has a hint if the system limits pinning.
 void check_pinning(cudaError_t status, const char* function, std::size_t bytes) {
   const std::string hint = status == cudaErrorMemoryAllocation ? pinning_hint(describe_host().kernel) : "";
   if (hint.empty()) return check_allocation(status, function, bytes);

@@ -30,8 +30,7 @@ void read_by_slots(Program& p, const std::vector<Index>& copies, const Costs& co
     Operation& o = p.operations[i];
     const double seconds = seconds_by_slots(o, costs);
     const auto link = costs.copy(o.copy, Memory::pinned, o.bytes);
-    o.by_cpu_rate = seconds < o.work && link && (1 - kCpuSpread) * seconds > *link;  // whether the CPU is the limit,
-                                                                                     // not the link
+    o.by_cpu_rate = seconds < o.work && link && (1 - kCpuSpread) * seconds > *link;  // the CPU is the bottleneck
     o.work = std::min(o.work, seconds);
     o.host = Memory::pinned;
     o.engine = Engine::h2d;
@@ -79,9 +78,7 @@ void read_ahead(Program& p, const std::vector<Index>& copies) {
     if (k >= 2) depend(reading, copies[k - 2]);
     before = static_cast<Index>(p.operations.size());
     p.operations.push_back(std::move(reading));
-    for (const Index i : p.calls[call].operations)
-      depend(p.operations[i], before);  // also for the parts into which
-                                        // another fix has split the copy
+    for (const Index i : p.calls[call].operations) depend(p.operations[i], before);  // several if another fix split it
   }
 }
 
