@@ -60,7 +60,6 @@ class Payload {
   /// its output is the expected result.
   void prepare();
   void poison_host_out();
-  /// Poisons part of a device buffer.
   void poison_device(std::byte* first, std::size_t bytes);
   void poison_all();
   /// The input of a built-in kernel, and its expected output after `work` operations, for one element.

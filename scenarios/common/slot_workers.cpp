@@ -55,7 +55,6 @@ Copy copy_of(const SlotPlan& plan, std::byte* slot, const model::Chunk& chunk) {
 
 namespace {
 
-/// Whether the pool has a first copy to time.
 bool times_first(const SlotPlan& plan) { return plan.time_first && plan.on_gpu != nullptr; }
 
 /// Data that the slots of all threads share.

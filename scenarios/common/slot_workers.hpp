@@ -23,8 +23,8 @@ namespace xferbench {
 struct WorkTimes {
   double moving = 0;   ///< filling or emptying slots
   double waiting = 0;  ///< waiting until a slot had crossed the link
-  double cpu = 0;      ///< CPU time
-  double first = 0;    ///< from the start of the pass until the first chunk had crossed the link; 0: not measured
+  double cpu = 0;
+  double first = 0;  ///< from the start of the pass until the first chunk had crossed the link; 0: not measured
 };
 
 class WorkerPool : NonCopyable {

@@ -228,8 +228,7 @@ ScatterCase scatter_case(const Case& c) {
     s.piece = block->piece;
     if (!c.has("host-layout")) s.host = Layout{Layout::Kind::runs, block->pieces};
   }
-  s.size = c.count_or("size", s.equal_pieces() ? s.piece * c.count_or("pieces", 0) : 0);  // 0: reason_against_sizes()
-                                                                                          // refuses the case
+  s.size = c.count_or("size", s.equal_pieces() ? s.piece * c.count_or("pieces", 0) : 0);  // 0 is refused later
   s.pitch = c.count_or("pitch", 0);
   s.align = c.count_or("align", 0);
   s.way = c.one_of<ScatterWay>("way", kScatterWays);

@@ -54,7 +54,7 @@ struct OutputFiles {
   std::optional<std::string> timeline{};
   std::optional<std::string> junit{};
   std::optional<std::string> openmetrics{};
-  std::map<ReportFormat, std::string> formats{};  ///< files of --format
+  std::map<ReportFormat, std::string> formats{};
   /// Returns the files that were requested, with their flags.
   [[nodiscard]] std::vector<NamedFile> named() const;
 };
@@ -152,7 +152,7 @@ struct ReportCommand {
 struct CheckCommand {
   std::vector<std::string> results;  ///< the files to check; "-" is standard input
   std::string expect;                ///< name or path of the file with the expectations
-  bool allow_simulated = false;      ///< allow simulated results to be checked
+  bool allow_simulated = false;
   Annotations annotations = Annotations::none;
   OutputFiles files;  ///< the command uses only json, markdown, html, junit and openmetrics
   Presentation show;

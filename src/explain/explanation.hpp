@@ -104,8 +104,7 @@ struct Finding {
   /// recurs before each merged copy (wrappers, a loop iteration) disappears with the copy, or that the CPU copies fast
   /// where fixed copies depend on it. Nothing if both ends differ by less than 2 %.
   std::optional<double> seconds_after_least{};
-  double work_around = 0;                   ///< seconds of that recurring work of all copies; 0: the lower end assumes
-                                            ///< a fast CPU
+  double work_around = 0;                   ///< seconds of that recurring work, of all copies; 0: a fast CPU is assumed
   std::vector<Alternative> alternatives{};  ///< fastest first
   double share = 0;  ///< the larger gain of this fix, alone or after the earlier fixes, as a share of the wall time
 };

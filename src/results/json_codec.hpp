@@ -108,8 +108,8 @@ class Reader {
   /// One level of nesting: an object or a list that is being read.
   struct Step {
     Target target;
-    std::string name{};      // name of the current field
-    std::size_t items = 0;   // number of items of the list so far
+    std::string name{};  // name of the current field
+    std::size_t items = 0;
     std::uint64_t seen = 0;  // fields found so far: bit i is set for field i of the shape
     std::uint64_t noted = 0;
     bool is_list = false;

@@ -57,8 +57,8 @@ class SoakFile {
   SoakFile(std::string path, Descriptor file) : path_(std::move(path)), file_(std::move(file)) {}
 
   std::string path_;
-  Descriptor file_;      // none: standard output
-  std::string first_{};  // first line
+  Descriptor file_;  // none: standard output
+  std::string first_{};
   std::uint64_t bytes_ = 0;
 };
 

@@ -416,8 +416,7 @@ std::vector<Candidate> pageable_copies(const AnalysisInput& e) {
 }
 
 std::vector<Candidate> small_copies(const AnalysisInput& e) {
-  std::map<std::pair<CopyKind, bool>, std::vector<Run>> groups;  // copies of pinned memory are separate, because they
-                                                                 // have more fixes
+  std::map<std::pair<CopyKind, bool>, std::vector<Run>> groups;  // pinned memory has more fixes: a separate group
   for (Run& run : runs_of_small_copies(e.program)) {
     const Operation& first = e.program.operations[run.front()];
     if (!e.costs.copy(first.copy, first.host, first.bytes)) continue;

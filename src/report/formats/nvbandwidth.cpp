@@ -27,7 +27,7 @@ using GpuPair = std::pair<int, int>;
 
 /// Where nvbandwidth shows the numbers of a case.
 struct NvCell {
-  std::string test;                    ///< name of the test case
+  std::string test;
   std::string description{};           ///< text above the matrix, by which readers recognise its direction and unit
   std::vector<std::string> numbers{};  ///< metrics or measurements of the case; each has a matrix of its own
   double factor = 1;                   ///< nvbandwidth's units per unit of results
