@@ -144,7 +144,7 @@ bool is_virtual_machine() {
     if (line.starts_with("flags")) break;
   }
   if (!first_line_of("/sys/hypervisor/type").empty()) return true;
-  // Processors without that flag, such as Arm: the firmware names the maker of the virtual machine.
+  // Arm processors lack that flag, but the firmware names the maker of the virtual machine.
   const std::string dmi = "/sys/class/dmi/id/";
   const std::string made = first_line_of(dmi + "sys_vendor") + " " + first_line_of(dmi + "product_name");
   constexpr std::array kMakers{"QEMU", "KVM", "VMware", "VirtualBox", "Virtual Machine", "Google Compute Engine"};

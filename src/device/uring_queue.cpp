@@ -104,7 +104,7 @@ class UringQueue final : public ReadQueue {
   SystemCalls& calls_;
   QueuedFile file_;
   std::span<std::byte> memory_;
-  std::vector<Read> reads_;         // per slot
+  std::vector<Read> reads_;         // per slot: the read in flight
   std::vector<std::size_t> ended_;  // slots whose read start() has completed
   std::size_t in_flight_ = 0;       // reads in the ring
   unsigned flags_;

@@ -105,7 +105,7 @@ struct Profile {
   double piece_write_turn = 0.98e-6;   ///< turn of a block whose threads write host memory
   double bulk_turn = 0.424e-6;         ///< turn of a block that issues bulk copies
   double list_read = 0.178e-6;         ///< time of a cache miss in the list of the pieces
-  double kernels_duplex_rate = 0.715;  ///< rate of a kernel during opposite traffic of another, relative to alone
+  double kernels_duplex_rate = 0.715;  ///< factor on a kernel's rate while another moves data the opposite way
 
   // Handover times, from the end of an operation to the start of a dependent one on another engine.
   double copy_to_kernel = 3.5e-6;
