@@ -66,7 +66,6 @@ __global__ void __launch_bounds__(kThreads)
 
 bool aligned(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer) % sizeof(Vector) == 0; }
 
-/// Returns the number of blocks of `threads` threads that are needed for `all` threads in total.
 unsigned blocks_for(std::size_t all, unsigned threads = kThreads) {
   return static_cast<unsigned>((all + threads - 1) / threads);
 }

@@ -82,7 +82,7 @@ __device__ ListedPiece bulk_slice(const Slices& slices, std::size_t turn) {
   return piece;
 }
 
-/// One thread per block: the copy hardware does the rest.
+/// One thread per block issues bulk copies; the copy hardware moves the data.
 __global__ void __launch_bounds__(1) copy_pieces_bulk(const Slices slices) {
   extern __shared__ uint4 memory[];
   if constexpr (ptx::kHasBulkCopies) {
@@ -126,8 +126,8 @@ __global__ void __launch_bounds__(512, 4) busy_memory(uint4* memory, std::size_t
   }
 }
 
-/// Dependent multiply-adds in registers. The result is written only if it is impossible, which the compiler cannot
-/// know.
+/// Dependent multiply-adds in registers. The result is written only under a condition that is never true, which the
+/// compiler cannot know.
 __global__ void __launch_bounds__(512, 4) busy_fma(float* memory, std::size_t steps) {
   float value = static_cast<float>(threadIdx.x);
   for (std::size_t i = 0; i < steps; ++i) value = fmaf(value, 0.5F, 1.0F);

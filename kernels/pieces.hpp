@@ -54,19 +54,19 @@ class PieceCopy final : public KernelOf<PieceCopy> {
   std::span<const Copy> part_;
   const ListedPiece* list_;  ///< entries of part_
   unsigned blocks_;
-  // Derived once, because a launch must not take longer with more pieces.
+  // Computed once, so that the launch time does not grow with the number of pieces.
   KernelCost cost_;
   std::size_t largest_ = 0;  ///< bytes of the largest copy of part_
 };
 
-/// Reads and writes a buffer again and again, or computes in registers, with as many threads as fit on the GPU: work
-/// that is disturbed by copies beside it.
+/// Background load on the GPU: reads and writes a buffer repeatedly, or computes in registers, with as many threads as
+/// fit on the GPU.
 class BusyKernel final : public KernelOf<BusyKernel> {
  public:
   enum class Bound { memory, arithmetic };
 
-  /// `memory`: a buffer whose contents the kernel keeps. `rounds`: passes over the buffer, or thousands of fused
-  /// multiply-adds of each thread.
+  /// `memory`: a buffer whose contents the kernel does not change. `rounds`: passes over the buffer, or thousands of
+  /// fused multiply-adds of each thread.
   BusyKernel(Bound bound, std::span<std::byte> memory, unsigned rounds, unsigned multiprocessors)
       : bound_(bound), memory_(memory), rounds_(rounds), multiprocessors_(multiprocessors) {}
 

@@ -61,7 +61,7 @@ struct AllocCase {
   std::uint64_t size;
   std::uint64_t chunk;  ///< bytes that are registered in one call
 
-  /// Bytes of each copy: of large memory only a part, since it may be larger than the memory of the GPU.
+  /// Bytes of each copy: at most 1 GiB, because large host memory may not fit in GPU memory.
   [[nodiscard]] std::uint64_t copied() const { return std::min(size, GiB); }
 };
 
@@ -221,8 +221,8 @@ std::string text_of(const AllocCase& c, const model::BreakEven& found) {
 
 /// Returns the number of copies after which the additional cost of page-locked memory is recovered. Memory that is
 /// registered in place exists anyway, so its cost is the time to register and unregister it. For other kinds, the time
-/// to allocate and free pageable memory is subtracted. Where only a part of the memory is copied, so many times more
-/// such copies make one copy of it.
+/// to allocate and free pageable memory is subtracted. If copies move only a part of the memory, costs are scaled to
+/// it.
 model::BreakEven break_even_of(const Result& r) {
   const AllocCase c = alloc_case(r.config);
   const double share = static_cast<double>(c.copied()) / static_cast<double>(c.size);

@@ -10,8 +10,8 @@ namespace xferbench::kernels {
 
 /// Launch errors, kept in device memory. The host sets all fields to zero before the first launch. Kernels add errors.
 struct LaunchStatus {
-  std::uint32_t failed = 0;  ///< number of failed launches from the device
-  std::uint32_t error = 0;   ///< the first error, a cudaError_t
+  std::uint32_t failed = 0;
+  std::uint32_t error = 0;  ///< the first error, a cudaError_t
 };
 
 /// CUDA errors (driver_types.h) for which xferbench prints advice: grids nested too deeply, and more launches pending

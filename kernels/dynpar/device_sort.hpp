@@ -117,8 +117,8 @@ struct SortWork {
 struct SortBatch {
   SortSegment::Step step = SortSegment::Step::nothing;
   std::uint32_t depth = 0;
-  const SortSegment* segments = nullptr;  ///< all segments of the level
-  const SortWork* work = nullptr;         ///< one element per block of the grid
+  const SortSegment* segments = nullptr;
+  const SortWork* work = nullptr;  ///< one element per block of the grid
   std::uint32_t blocks = 0;
   SortSplit* splits = nullptr;  ///< for Step::partition: result of each partition, at the index of its segment
 };

@@ -28,9 +28,8 @@ std::vector<Found> cases_of(std::span<const NamedReport> runs, std::string_view 
 /// Returns the names of the files that contain the results, each once, for example "a.json, b.json".
 std::string files_of(std::span<const Found> found);
 
-/// Returns the payload bytes of a result's case.
 double bytes_of(const Result& r);
-/// Returns the payload bytes per second of a measurement that takes so many seconds.
+/// Returns the payload rate in bytes per second of a measurement of `seconds`.
 double rate_of(const Result& r, double seconds);
 
 /// Applies a monotonic function to both ends of the interval; nothing if there is no interval.
@@ -53,7 +52,7 @@ class Figures {
 
   /// Adds a figure: `field` is a field of sim::Profile, and `value` is in its unit. Ignores values that are not finite.
   void add(std::string field, double value, std::optional<Interval> interval, std::string source);
-  /// Adds the median of the figures that `tell` returns for the results. Its interval covers the intervals of them all.
+  /// Adds the median of the figures that `tell` returns for the results. Its interval covers all their intervals.
   void add(std::span<const Found> from, std::string field, const FigureReader& tell);
   [[nodiscard]] bool has(std::string_view field) const { return find(field) != nullptr; }
   /// Returns the figure of this field if there is one, else the base profile's value.

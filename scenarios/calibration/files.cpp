@@ -15,7 +15,7 @@ bool is_one_of(const Case& c, std::string_view axis, std::initializer_list<std::
   return std::ranges::any_of(values, [&](std::string_view value) { return c.is(axis, value); });
 }
 
-/// Short requests show the disk's latency.
+/// Whether requests are at least 1 MiB; the time of shorter requests is mostly the disk's latency.
 bool has_long_requests(const Case& c) { return c.count_or("request", 0) >= 1 << 20; }
 
 }  // namespace
@@ -23,7 +23,7 @@ bool has_long_requests(const Case& c) { return c.count_or("request", 0) >= 1 << 
 void add_files(std::span<const NamedReport> runs, Figures& figures) {
   const auto files = [&](std::string_view direction, const std::function<bool(const Case&)>& wanted) {
     return cases_of(runs, "storage", [&](const Case& c) {
-      const bool whole = !c.has("layout") || c.is("layout", "whole");  // tensors have short reads
+      const bool whole = !c.has("layout") || c.is("layout", "whole");  // layouts with tensors have short reads
       return c.is("dir", "save") == (direction == "save") && whole && wanted(c);
     });
   };
@@ -56,7 +56,7 @@ void add_files(std::span<const NamedReport> runs, Figures& figures) {
     return FigureValue{rate_of(r, whole->median - copied->median), "storage less written"};
   });
   figures.add(files("load", [&](const Case& c) { return warm("threads")(c) && by_one(c); }), "file_copy_rate", reading);
-  // Page faults come before the copy of pageable memory. Both take their time for each byte.
+  // A mapped file is faulted in, then copied as pageable memory. So the times per byte of both add up.
   const double copied = figures.known("pageable_h2d_rate");
   figures.add(files("load", warm("mmap")), "fault_rate",
               by_median("storage", [copied](const Result& r, double s) { return 1 / (s / bytes_of(r) - 1 / copied); }));

@@ -23,8 +23,7 @@ double bytes_of_pieces(const Result& r) {
 }
 double pieces_of(const Result& r) { return bytes_of_pieces(r) / static_cast<double>(size_of_piece(r)); }
 
-/// Returns the results of pinned pieces of equal size that were moved one by one in this way, with at least `least`
-/// pieces and as many as the scenario allows at most.
+/// Returns the results in which `way` moved equal, unmerged pieces of pinned memory, `least` to kMost of them.
 std::vector<Found> moved_by(std::span<const NamedReport> runs, std::string_view way, std::string_view direction,
                             double least) {
   constexpr double kMost = 4e6;
@@ -41,7 +40,7 @@ std::vector<Found> moved_by(std::span<const NamedReport> runs, std::string_view 
   return found;
 }
 
-/// Returns a reader of what `figure` derives from a measurement in seconds.
+/// Returns a reader that applies `figure` to the median of measurement `name` and to the ends of its interval.
 FigureReader reading(std::string_view name, std::function<double(const Result&, double)> figure) {
   return [name, figure = std::move(figure)](const Result& r) -> std::optional<FigureValue> {
     const Measurement& m = *r.measurement(name);
@@ -52,17 +51,17 @@ FigureReader reading(std::string_view name, std::function<double(const Result&, 
 
 // --- Calls and batches ----------------------------------------------------------------------------------------------
 
-constexpr double kMany = 256;  // pieces from which on the fixed costs of a pass hardly count
+constexpr double kMany = 256;  // with at least this many pieces, the fixed costs of a pass are negligible
 
-/// Adds the costs of single copies in a row, unless other scenarios have told them.
+/// Adds the costs of a call and of a copy, from passes of single copies. Costs known from other scenarios are kept.
 void add_calls_of_pieces(std::span<const NamedReport> runs, Figures& figures) {
-  constexpr double kQueue = 1024;  // with more pieces, calls wait for room in the stream
+  constexpr double kQueue = 1024;  // with more pieces, calls wait for room in the stream's queue
   std::vector<Found> unhindered;
   for (const std::string direction : {"h2d", "d2h"}) {
     std::vector<Found> calls = moved_by(runs, "calls", direction, kMany);
     std::ranges::copy_if(calls, std::back_inserter(unhindered),
                          [](const Found& f) { return pieces_of(*f.result) <= kQueue; });
-    // Where the last call returns at the end, the host was the slower one.
+    // If the last call returns at the end of the pass, the calls were the bottleneck, not the copy engine.
     std::erase_if(calls,
                   [](const Found& f) { return f.result->median("submit") > 0.97 * f.result->median("scatter"); });
     const double rate = figures.known(direction + "_rate");
@@ -74,14 +73,14 @@ void add_calls_of_pieces(std::span<const NamedReport> runs, Figures& figures) {
               reading("submit", [](const Result& r, double seconds) { return seconds / pieces_of(r); }));
 }
 
-/// Whether the driver copied the pieces itself during the call, which takes far longer than the call of other batches
-/// and the wait for the engine.
+/// Whether the driver copied the pieces itself during the call. The call then takes more than twice as long per piece
+/// as for pieces that it enqueues to a copy engine.
 bool is_inlined(const Result& r, const Figures& figures) {
   const double each = (r.median("submit") - r.median("whole-copy")) / pieces_of(r);
   return each > 2 * figures.known("batch_copy_call");
 }
 
-/// Adds the largest size that is inlined, unless that of the base profile agrees with what was measured.
+/// Adds the largest piece size that the driver copies itself, unless the base profile's value fits the measurements.
 void add_inline_bytes(std::span<const Found> inlined, std::span<const Found> others, Figures& figures) {
   constexpr auto kSize = [](const Found& f) { return size_of_piece(*f.result); };
   if (inlined.empty() || others.empty()) return;
@@ -91,7 +90,7 @@ void add_inline_bytes(std::span<const Found> inlined, std::span<const Found> oth
   figures.add("batch_inline_bytes", static_cast<double>(kSize(largest)), std::nullopt, largest.source("submit"));
 }
 
-/// Adds the cost of a piece that the driver copies itself: its call and its bytes, from the smallest and the largest.
+/// Adds the costs per piece and per byte of pieces that the driver copies itself, from the smallest and largest pieces.
 void add_inlined(const std::vector<Found>& inlined, Figures& figures) {
   if (inlined.empty()) return;
   constexpr auto kSize = [](const Found& f) { return size_of_piece(*f.result); };
@@ -117,7 +116,7 @@ void add_inlined(const std::vector<Found>& inlined, Figures& figures) {
               }));
 }
 
-/// Adds the costs of copies that the driver enqueues: only after the call does their engine begin.
+/// Adds the costs of copies that the driver enqueues, from batches whose copies begin only after the call has returned.
 void add_enqueued(std::vector<Found> batches, Figures& figures) {
   std::erase_if(batches, [](const Found& f) {
     const Result& r = *f.result;
@@ -157,7 +156,7 @@ PieceTurns turns_of(const Result& r) {
 
 double reads_of(const Result& r) { return turns_of(r).list_reads / turns_of(r).turns; }
 
-/// Returns the seconds of a pass before a kernel moves the first piece.
+/// Returns the seconds from the start of a pass until a kernel moves the first piece.
 double before_kernel(const Result& r, const Figures& figures) {
   const double list = pieces_of(r) * sizeof(kernels::ListedPiece) / figures.known("h2d_rate");
   double before = r.config.is("list", "copied") ? list + figures.known("h2d_overhead") : 0;
@@ -165,15 +164,15 @@ double before_kernel(const Result& r, const Figures& figures) {
   return before;
 }
 
-/// Returns the seconds of a turn in a pass that takes `seconds`.
+/// Returns the seconds of a turn (see PieceTurns) in a pass that takes `seconds`.
 double turn_of(const Result& r, double seconds, const Figures& figures) {
   return (seconds - before_kernel(r, figures)) / turns_of(r).turns;
 }
 
-/// Returns the results of kernels with so few blocks that they are the limit, not the link.
+/// Returns the results of kernels with so few blocks that the blocks, not the link, are the bottleneck.
 std::vector<Found> slow_kernels(std::span<const NamedReport> runs, std::string_view way, const std::string& direction,
                                 const Figures& figures) {
-  constexpr double kFarAbove = 1.3;  // times the shortest time that the link allows
+  constexpr double kFarAbove = 1.3;  // multiple of the shortest time that the link allows
   std::vector<Found> kernels = moved_by(runs, way, direction, 1);
   const double rate = figures.known("kernel_" + direction + "_rate");
   std::erase_if(kernels, [=](const Found& f) {
@@ -183,7 +182,7 @@ std::vector<Found> slow_kernels(std::span<const NamedReport> runs, std::string_v
   return kernels;
 }
 
-/// Adds the time of a turn, less that of reading the list, from all these kernels.
+/// Adds the time of a turn without its reads of the list, from the results of `kernels`.
 void add_turn(std::span<const Found> kernels, const char* field, Figures& figures) {
   const double list_read = figures.known("list_read");
   figures.add(kernels, field, reading("on-gpu", [&](const Result& r, double seconds) {
@@ -191,10 +190,10 @@ void add_turn(std::span<const Found> kernels, const char* field, Figures& figure
               }));
 }
 
-/// Adds the time of a read of the list: by how much turns are longer that need another part of the list each.
+/// Adds the time of a read of the list, from the difference between turns with many and turns with few reads.
 void add_list_read(std::vector<Found> bulk, Figures& figures) {
   if (bulk.empty()) return;
-  constexpr double kApart = 0.5;  // reads in a turn; with less, noise would hide the difference
+  constexpr double kApart = 0.5;  // minimum difference in reads per turn; below it, noise would hide the difference
   const Result& few = *std::ranges::min(bulk, {}, [](const Found& f) { return reads_of(*f.result); }).result;
   const double least = reads_of(few);
   const double shortest = turn_of(few, few.median("on-gpu"), figures);
@@ -204,8 +203,8 @@ void add_list_read(std::vector<Found> bulk, Figures& figures) {
               }));
 }
 
-/// Adds how two kernels slow each other that move pieces in opposite directions: the faster one runs beside the other,
-/// which then goes on alone.
+/// Adds how much two kernels slow each other if they move pieces in opposite directions. In the model, both run until
+/// the faster one has finished; then the other continues alone.
 void add_duplex(std::span<const NamedReport> runs, Figures& figures) {
   std::vector<Found> both = moved_by(runs, "kernel", "bidirectional", 1);
   const std::vector<Found> bulk = moved_by(runs, "bulk", "bidirectional", 1);

@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* kAlikeGpus = "alike";
 
-/// The rates of the GPUs of one work.
+/// The rates that several GPUs reached in the same work.
 class Rates {
  public:
   explicit Rates(const SameWork& work) : work_(work) {
@@ -48,7 +48,7 @@ class Rates {
   [[nodiscard]] std::string subject() const { return fmt::format("{} ({})", work_.words, number(median_)); }
 
  private:
-  /// Returns which GPUs are slower or faster than the others; empty if none certainly is.
+  /// Returns which GPUs are slower or faster than the others; empty if no GPU certainly differs.
   [[nodiscard]] std::string odd_text(model::Relation slowest_to_fastest) const {
     if (work_.rivals.size() == 2) {
       if (slowest_to_fastest != model::Relation::slower) return {};

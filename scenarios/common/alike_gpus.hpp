@@ -14,7 +14,7 @@ namespace xferbench {
 
 /// The time that the work took on one GPU, or on the memory of one NUMA node.
 struct Rival {
-  int number = 0;  ///< of the GPU or the node
+  int number = 0;  ///< number of the GPU or of the NUMA node
   model::Estimate time{};
 };
 
@@ -22,15 +22,15 @@ struct Rival {
 struct SameWork {
   std::string words{};  ///< what was done, as the subject of a sentence: "h2d, pinned"
   Labels labels{};
-  double bytes = 0;  ///< payload that each copied in its time
+  double bytes = 0;  ///< payload that each GPU copied, in Rival::time
   std::vector<Rival> rivals{};
 };
 
-/// Returns findings of kind "gpus", one for each work (label "outcome": "alike", "different" or "undecided"). If GPUs
-/// are alike in some of them, the first finding says so of all these, and theirs are details.
+/// Returns findings of kind "gpus", one for each work (label "outcome": "alike", "different" or "undecided"). If the
+/// GPUs are alike in some works, the first finding summarizes these works, and their own findings are details.
 std::vector<Finding> compare_gpus(std::span<const SameWork> all);
 
-/// Returns findings of kind "numa": first what the memory of the wrong NUMA node costs at most, then, as details, the
+/// Returns findings of kind "numa": first the largest loss from memory on the wrong NUMA node, then, as details, the
 /// lowest and the highest rate of each work.
 std::vector<Finding> compare_nodes(std::span<const SameWork> all);
 

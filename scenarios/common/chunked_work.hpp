@@ -77,7 +77,6 @@ class ChunkedWork {
   /// Returns the name of chunk `index` for profiler marks, for example "chunk 7". Stored, so that marks cost little.
   [[nodiscard]] const char* name(std::size_t index) const { return names_[index].c_str(); }
 
-  // Enqueues the copy of chunk `index` to the device.
   void copy_in(std::size_t index, StreamView stream) { stream.copy(input(index)); }
   /// Enqueues the Shape::kernels_per_chunk kernels of chunk `index`.
   void launch(std::size_t index, StreamView stream);

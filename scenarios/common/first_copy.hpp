@@ -7,7 +7,7 @@
 
 namespace xferbench {
 
-/// Times the first copy of a pass by two events. If it is not timed, its functions do nothing.
+/// Times the first copy of a pass by two events. If made without timing, its functions do nothing.
 class FirstCopy {
  public:
   FirstCopy(Device& device, bool timed) : timed_(timed) {
@@ -20,11 +20,11 @@ class FirstCopy {
     seen_ = false;
     if (timed_) stream.record(begun_);
   }
-  /// Call it on any thread after each copy, and before what the pass waits for.
+  /// Call it on any thread after submitting each copy, and before submitting anything that the pass waits for.
   void note_copy(StreamView stream) {
     if (timed_ && !seen_.exchange(true)) stream.record(copied_);
   }
-  /// Seconds; call it after the pass.
+  /// Returns the seconds from begin() to the end of the first copy; 0 if not timed. Call it after the pass.
   [[nodiscard]] double seconds() const { return timed_ && seen_ ? elapsed(begun_, copied_) : 0; }
 
  private:

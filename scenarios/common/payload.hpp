@@ -25,9 +25,9 @@ class Payload {
   static constexpr std::size_t kElement = sizeof(float);
 
   struct Shape {
-    std::size_t bytes = 0;         ///< per direction; a whole number of elements
-    std::size_t device_bytes = 0;  ///< size of each device buffer
-    bool in_place = false;         ///< one device buffer is both input and output
+    std::size_t bytes = 0;  ///< per direction; a whole number of elements
+    std::size_t device_bytes = 0;
+    bool in_place = false;  ///< one device buffer is both input and output
     kernels::ElementwiseOp op = kernels::ElementwiseOp::fma;
     std::uint64_t seed = 0;
     HostMemory host = HostMemory::pinned;
@@ -46,7 +46,6 @@ class Payload {
   // Address of the payload's first byte in the input buffer, after the rows of zeros if there are any.
   [[nodiscard]] std::byte* host_in() const { return host_in_.data + halo_room(shape_); }
   [[nodiscard]] std::byte* host_out() const { return host_out_.data; }
-  // Addresses of the device buffers, which have Shape::device_bytes bytes each.
   [[nodiscard]] std::byte* device_in() const { return device_in_.data; }
   [[nodiscard]] std::byte* device_out() const { return shape_.in_place ? device_in() : device_out_.data; }
   /// The kernel's second input, for all elements, in device memory; null if the kernel has none.
@@ -61,7 +60,6 @@ class Payload {
   /// its output is the expected result.
   void prepare();
   void poison_host_out();
-  /// Poisons part of a device buffer.
   void poison_device(std::byte* first, std::size_t bytes);
   void poison_all();
   /// The input of a built-in kernel, and its expected output after `work` operations, for one element.

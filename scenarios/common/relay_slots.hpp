@@ -33,7 +33,7 @@ class RelaySlots {
   void poison();
 
  private:
-  std::vector<std::uint64_t> offsets_;  // byte offset of each slot
+  std::vector<std::uint64_t> offsets_;
   DeviceBuffer memory_;
   Stream fill_;
   Stream drain_;

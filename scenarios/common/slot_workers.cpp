@@ -55,10 +55,9 @@ Copy copy_of(const SlotPlan& plan, std::byte* slot, const model::Chunk& chunk) {
 
 namespace {
 
-/// Whether the pool has a first copy to time.
 bool times_first(const SlotPlan& plan) { return plan.time_first && plan.on_gpu != nullptr; }
 
-/// What the slots of all threads share.
+/// Data that the slots of all threads share.
 struct SlotGear {
   SlotGear(Device& device, const SlotPlan& made, const SlotFiller& fills)
       : host(device.host()),
@@ -174,8 +173,8 @@ class SlotWorkers final : public IndependentWorkers<Slot, SlotPool> {
   }
 
   HostRuntime& host_;
-  SlotGear& gear_;           // owned by the base
-  std::vector<double> cpu_;  // seconds of each thread in the last pass
+  SlotGear& gear_;           // owned by the base class
+  std::vector<double> cpu_;  // CPU seconds of each thread in the last pass
 };
 
 /// Worker pool in which all threads fill or empty the same slot at once, each its own part, one slot after another. Few
@@ -237,9 +236,9 @@ class SharedRingWorkers final : public SlotPool {
   std::vector<Stage> stages_;                      // progress of each chunk
   std::unique_ptr<Channel> submitted_;             // numbers of chunks whose copies have been submitted
   std::vector<std::unique_ptr<Channel>> offered_;  // per thread: numbers of the chunks to move, in order
-  std::vector<WorkTimes> of_thread_;               // in the last pass
+  std::vector<WorkTimes> of_thread_;               // per thread: times of the last pass
   bool crosses_ = true;                            // whether slots cross the link in this pass
-  double waiting_ = 0;                             // seconds of the thread that waits for copies
+  double waiting_ = 0;                             // seconds in which the calling thread waited for copies
   FirstCopy first_;
   WorkerThreads threads_;  // last member: its threads use all other members
 };

@@ -1,5 +1,5 @@
-// CPU threads that carry a payload through slots: page-locked buffers of which each thread fills or empties one while
-// the copy engine reads or writes another. Scenarios staging and storage use them; they say how a slot is filled.
+// CPU threads that move a payload through slots: page-locked buffers. Each thread fills or empties one slot while the
+// copy engine reads or writes another. The scenarios, staging and storage, define how a slot is filled.
 #pragma once
 
 #include <array>
@@ -23,8 +23,8 @@ namespace xferbench {
 struct WorkTimes {
   double moving = 0;   ///< filling or emptying slots
   double waiting = 0;  ///< waiting until a slot had crossed the link
-  double cpu = 0;      ///< CPU time
-  double first = 0;    ///< from the start of the pass until the first chunk had crossed the link; 0: not measured
+  double cpu = 0;
+  double first = 0;  ///< from the start of the pass until the first chunk had crossed the link; 0: not measured
 };
 
 class WorkerPool : NonCopyable {
@@ -51,7 +51,7 @@ enum class SlotCrew {
 };
 inline constexpr std::array<std::string_view, 3> kSlotCrews{"apart", "one-stream", "together"};
 
-/// The host's side of a slot.
+/// Moves data between a slot and its place on the host side: host memory or a file.
 class SlotFiller : NonCopyable {
  public:
   virtual ~SlotFiller() = default;
@@ -69,23 +69,23 @@ using AfterCopy = std::function<void(EventView copied, const model::Chunk& chunk
 struct SlotPlan {
   Direction direction = Direction::h2d;
   std::byte* on_gpu = nullptr;  ///< place of the payload; null: only move_only() will be called
-  /// Offset there of an offset of the payload, both in bytes; empty: the same.
+  /// Maps an offset in the payload to an offset in `on_gpu`, both in bytes; empty: equal offsets.
   std::function<std::uint64_t(std::uint64_t)> place_of{};
   std::vector<model::Chunk> chunks{};  ///< offsets and lengths in bytes
   std::size_t threads = 1;
-  std::size_t slots = 1;       ///< slots of each thread; with SlotCrew::together of all
+  std::size_t slots = 1;       ///< slots of each thread or, with SlotCrew::together, of all threads
   std::size_t slot_bytes = 0;  ///< bytes of the largest chunk
   HostMemory memory = HostMemory::pinned;
   SlotCrew crew = SlotCrew::apart;
   Worker::Idle idle = Worker::Idle::sleep;
   bool time_first = false;  ///< whether WorkTimes::first is measured
-  AfterCopy after_copy{};   ///< H2D: empty: nothing
+  AfterCopy after_copy{};   ///< for H2D only; may be empty
 };
 
-/// Makes the threads. `filler` must outlive them.
+/// Creates the worker pool. `filler` must outlive it.
 std::unique_ptr<SlotPool> make_slot_workers(Device& device, const SlotPlan& plan, const SlotFiller& filler);
 
-/// For the copy of one chunk between a slot and its place on the GPU.
+/// Returns the copy of one chunk between a slot and its place on the GPU.
 [[nodiscard]] Copy copy_of(const SlotPlan& plan, std::byte* slot, const model::Chunk& chunk);
 
 /// The list of a pass's chunks, from which each free thread takes the next one.

@@ -84,9 +84,9 @@ std::unique_ptr<Transfer> make_peer_transfer(Device& from, Device& to, Device& w
 void verify(std::span<const std::unique_ptr<Transfer>> transfers, Machine& machine, const Region& region,
             VerifiedRun run);
 
-/// Adds the limit that a specification gives, and the share of it that the bandwidth reaches, both in GB/s. A bandwidth
-/// above it by more than noise shows that the specification is of something else: then adds the warning instead. A
-/// limit of 0 is unknown.
+/// Adds the limit that a specification gives, and the share of it that the bandwidth reaches, both in GB/s. If the
+/// bandwidth exceeds the limit by more than noise, the specification does not describe this link: then adds `warning`
+/// instead. A limit of 0 is unknown.
 void report_specified_limit(double limit, double bandwidth, std::string_view warning, Result& result);
 
 }  // namespace xferbench

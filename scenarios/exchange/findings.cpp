@@ -1,4 +1,3 @@
-// Findings of scenario exchange.
 #include "scenarios/exchange/case.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,3 @@
-// Findings of scenario multipath.
 #include "scenarios/multipath/case.hpp"
 
 #include <fmt/format.h>

@@ -27,7 +27,7 @@ struct OverlapCase {
   std::optional<double> balance{};  ///< requested ratio of kernel time to H2D time; choose_work() then sets work.work
   bool sizes_kernels = false;       ///< whether --blocks or --kernels-per-chunk was given
   std::optional<Split> split{};  ///< how several GPUs that all compute share the work; nothing: only one GPU computes
-  std::size_t gpus = 1;          ///< number of GPUs used
+  std::size_t gpus = 1;
 
   /// Whether to measure how many kernels of different streams run concurrently. This is not possible in a graph.
   [[nodiscard]] bool kernels_may_share_gpu() const {

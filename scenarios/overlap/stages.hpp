@@ -11,8 +11,8 @@
 
 namespace xferbench {
 
-inline constexpr const char* kBothChunked = "both-chunked";   ///< name of the region both_chunked()
-inline constexpr const char* kAtBothRates = "both-at-rates";  ///< name of the measurement at_both_rates()
+inline constexpr const char* kBothChunked = "both-chunked";
+inline constexpr const char* kAtBothRates = "both-at-rates";
 inline constexpr std::size_t kChunksOfBoth = 8;  ///< chunks per direction in both_chunked(); fastest on an H100
 
 /// Builds timed regions for the stages of one payload. `work` must outlive this object.

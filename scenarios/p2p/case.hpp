@@ -26,7 +26,7 @@ enum class PeerDirection {
 };
 inline constexpr std::array<std::string_view, 4> kPeerDirections{"write", "read", "bidirectional",
                                                                  "bidirectional-read"};
-/// Metric of the way through the host, which is measured where the peer path is slow.
+/// Metric: bandwidth of the same copy through the host, measured if the peer path is slow.
 inline constexpr const char* kStagedBandwidth = "staged_bandwidth";
 
 struct P2pCase {

@@ -282,7 +282,7 @@ void add_outlier_pairs(const All& all, std::vector<Finding>& findings) {
 
 // --- Slow peer paths ------------------------------------------------------------------------------------------------
 
-/// Returns whether a peer copy is slower than through the host, or below a tenth of its limit.
+/// Returns whether a peer copy is slower than a copy through the host, or reaches less than a tenth of its limit.
 bool is_slow_peer(const Of& of) {
   constexpr double kHardlyAny = 0.1;
   const Metric* staged = of.result->metric(kStagedBandwidth);
@@ -298,7 +298,7 @@ std::string slow_text(const Of& of, const std::vector<std::string>& axes) {
                      format_percent(of.result->value("of_limit")), format_quantity(staged.value, staged.unit));
 }
 
-/// Adds a finding for each slow peer copy, as a detail, and before them one of all, with the slowest and the causes.
+/// Adds a finding that summarizes all slow peer copies, with the slowest and the causes, then one detail for each copy.
 void add_slow_peers(const All& copies, std::vector<Finding>& findings) {
   const All slow = those_of(copies, is_slow_peer);
   if (slow.empty()) return;

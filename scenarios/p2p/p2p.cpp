@@ -209,7 +209,7 @@ class P2p final : public ScenarioOf<p2p_case> {
     if (bench.verifies_again()) verify(copies.transfers(), bench.machine, region, run_at_full_speed);
   }
 
-  /// Whether the peer path is so slow that the way through the host may be faster. Small copies say nothing about that.
+  /// Whether the peer path is so slow that copies through the host may be faster. Small copies cannot show this.
   static bool is_suspect(const P2pCase& c, const Result& result) {
     constexpr double kSlow = 0.5;
     constexpr std::size_t kLarge = 16 * MiB;

@@ -16,13 +16,13 @@ namespace {
 constexpr const char* kScatterBothWays = "bidirectional";
 constexpr std::size_t kAligned = 256;  // places are at multiples of this number, unless --align asks for less
 
-/// Returns the bytes from one place to the next, for the largest piece; 0: as many as each piece has.
+/// Returns the distance in bytes between neighbouring places; 0: pieces follow each other without gaps.
 std::size_t pitch_of(const ScatterCase& c, const Layout& layout, std::size_t largest) {
   if (layout.kind == Layout::Kind::contiguous) return 0;
   return c.pitch == 0 && layout.kind == Layout::Kind::strided ? 2 * largest : c.pitch;
 }
 
-/// Whether the pieces fill their buffer.
+/// Whether the pieces fill their buffer without gaps.
 bool is_gapless(const ScatterCase& c, const Layout& layout) {
   const std::size_t pitch = pitch_of(c, layout, c.piece);
   return pitch == 0 || (c.equal_pieces() && pitch == c.piece);
@@ -33,7 +33,7 @@ bool is_even(const Layout& layout) {
   return layout.kind == Layout::Kind::contiguous || layout.kind == Layout::Kind::strided;
 }
 
-/// The axes that say which pieces move, and where they lie.
+/// Returns the axes that define which pieces move, and where they lie.
 std::vector<Axis> axes_of_pieces() {
   constexpr double kMostNumber = 1'000'000;
   constexpr double kLargest = 1e12;  // bytes; products with the number of pieces cannot overflow
@@ -84,7 +84,7 @@ std::vector<Axis> axes_of_pieces() {
   };
 }
 
-/// The axes that say how they move.
+/// Returns the axes that define how the pieces are moved.
 std::vector<Axis> axes_of_ways() {
   const auto yes = [](const char* name, const char* help) {
     return choice_axis(name, {"yes"}, {.implicit_value = "yes", .help = help});
@@ -140,7 +140,7 @@ std::vector<Axis> axes_of_ways() {
   };
 }
 
-/// Returns why there are no pieces of the sizes that the case says; nothing if there are.
+/// Returns why the piece sizes of the case are invalid; nothing if they are valid.
 std::optional<SkipReason> reason_against_sizes(const ScatterCase& c) {
   if (!c.kv.empty() && !c.piece_sizes.empty())
     return SkipReason::impossible("--kv and --piece-sizes exclude each other");
@@ -165,7 +165,7 @@ std::optional<SkipReason> reason_against_sizes(const ScatterCase& c) {
   return std::nullopt;
 }
 
-/// Returns why the pieces cannot lie as the case says; nothing if they can.
+/// Returns why the layout of the case is impossible; nothing if it is possible.
 std::optional<SkipReason> reason_against_shape(const ScatterCase& c) {
   if (!c.host || !c.gpu) {
     return SkipReason::impossible("a layout is one of contiguous, strided, shuffled and runs:N, such as runs:16");
@@ -228,7 +228,7 @@ ScatterCase scatter_case(const Case& c) {
     s.piece = block->piece;
     if (!c.has("host-layout")) s.host = Layout{Layout::Kind::runs, block->pieces};
   }
-  s.size = c.count_or("size", s.equal_pieces() ? s.piece * c.count_or("pieces", 0) : 0);  // 0: reason_against_sizes()
+  s.size = c.count_or("size", s.equal_pieces() ? s.piece * c.count_or("pieces", 0) : 0);  // 0 is refused later
   s.pitch = c.count_or("pitch", 0);
   s.align = c.count_or("align", 0);
   s.way = c.one_of<ScatterWay>("way", kScatterWays);

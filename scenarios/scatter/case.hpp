@@ -46,12 +46,12 @@ struct ScatterCase {
   std::string dir;
   std::vector<Direction> directions;  ///< two directions: both at once, each with a payload of its own
   std::size_t size = 0;               ///< bytes of all pieces of one direction
-  std::size_t piece = 0;              ///< bytes of a piece, or of the smallest; the last one may be shorter
+  std::size_t piece = 0;              ///< bytes of a piece, or of the smallest; the last piece may be shorter
   std::size_t piece_to = 0;           ///< bytes of the largest piece; 0: all are equal
-  std::string piece_sizes;            ///< file with the sizes of the pieces, in place of these two; may be empty
-  std::string kv;                     ///< shape of a cache's blocks, which gives `piece`; may be empty
-  std::optional<Layout> host;         ///< layout in host memory, for d2d of the source; nothing if its word is unknown
-  std::optional<Layout> gpu;          ///< layout in GPU memory, for d2d of the destination
+  std::string piece_sizes;            ///< file with the sizes, instead of `piece` and `piece_to`; may be empty
+  std::string kv;                     ///< shape of a KV cache's blocks, which defines `piece`; may be empty
+  std::optional<Layout> host;         ///< layout in host memory or, for d2d, of the source; nothing: unknown word
+  std::optional<Layout> gpu;          ///< layout in GPU memory or, for d2d, of the destination
   std::size_t pitch = 0;              ///< bytes from one place to the next; 0: the layout's default
   std::size_t align = 0;              ///< greatest power of two that divides all addresses; 0: at least 256
   ScatterWay way = ScatterWay::calls;
@@ -63,8 +63,8 @@ struct ScatterCase {
   std::optional<unsigned> blocks;          ///< thread blocks of the kernel; nothing: the default of the way
   PieceList list = PieceList::copied;
   SourceOrder order = SourceOrder::stream;
-  bool beside_kernels = false;  ///< by_batch(): whether the batch asks for overlap with kernels
-  /// by_batch(): seconds of a kernel that comes first, so that the stream is not idle; nothing: no kernel.
+  bool beside_kernels = false;  ///< only if by_batch(): whether the batch asks for overlap with kernels
+  /// Only if by_batch(): seconds of a kernel that runs first, so that the stream is not idle; nothing: no kernel.
   std::optional<double> behind_kernel;
   Beside beside = Beside::none;
 
@@ -75,7 +75,7 @@ struct ScatterCase {
   [[nodiscard]] bool by_batch() const { return way == ScatterWay::batch || way == ScatterWay::batch_3d; }
   [[nodiscard]] bool inside_gpu() const { return directions.front() == Direction::d2d; }
   [[nodiscard]] bool equal_pieces() const { return piece_to == 0 && piece_sizes.empty(); }
-  /// The bytes of each piece. Throws InputError if the file with the sizes is of no use.
+  /// Returns the bytes of each piece. Throws InputError if the file with the sizes is unusable.
   [[nodiscard]] std::vector<std::size_t> sizes() const;
   /// Returns the places of pieces of these sizes on one side. `on_host`: the host side or, for d2d, the source.
   [[nodiscard]] Places places(bool on_host, std::span<const std::size_t> sizes) const;
@@ -89,8 +89,8 @@ std::vector<Axis> scatter_axes();
 /// Returns why the case cannot run; nothing if it can. With null capabilities, only reasons that hold on every device.
 std::optional<SkipReason> reason_against(const ScatterCase& c, const Capabilities* can);
 
-/// Returns the ways of moving one list of pieces as a search space. The cases must be legal and do the same work.
-/// Measures a contiguous copy, and the cost of a piece by calls and in a batch.
+/// Returns a search space over the ways to move one list of pieces. The cases must be legal and do the same work.
+/// Measures a contiguous copy, and the cost per piece of calls and of a batch.
 std::unique_ptr<Tunable> scatter_space(std::span<const Case> cases, const RunContext& bench);
 
 }  // namespace xferbench

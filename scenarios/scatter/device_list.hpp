@@ -26,7 +26,7 @@ class DeviceList {
     if (where == PieceList::resident) device.copy_and_wait(transfer());
   }
 
-  /// Enqueues the copy of the list, if each pass needs it.
+  /// Enqueues the copy of the list to the GPU if each pass needs it (PieceList::copied).
   void bring(StreamView stream) const {
     if (where_ == PieceList::copied) stream.copy(transfer());
   }

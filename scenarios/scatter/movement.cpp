@@ -49,7 +49,7 @@ std::size_t ScatterMovement::operations() const {
 }
 
 void ScatterMovement::submit() {
-  // D2H first: the list of its pieces goes to the GPU, and would wait there behind the pieces of H2D.
+  // D2H is submitted first: its list of pieces is copied to the GPU, and would otherwise wait behind the H2D pieces.
   for (auto mover = movers_.rbegin(); mover != movers_.rend(); ++mover) (*mover)->submit();
   for (const auto& mover : movers_) mover->finish();
 }
@@ -119,7 +119,7 @@ Region ScatterMovement::busy() {
 }
 
 Region ScatterMovement::beside() {
-  constexpr double kHeadStart = 50e-6;  // seconds, so that the kernel has filled the GPU before the pieces come
+  constexpr double kHeadStart = 50e-6;  // seconds in which the kernel fills the GPU before the pieces are submitted
   const std::vector<StreamView> all = streams();
   Region region =
       stepped_region("kernel-and-pieces", {{.name = "kernel-beside", .clock = Clock::event}, {.name = "pieces-beside"}},

@@ -12,7 +12,7 @@
 
 namespace xferbench {
 
-/// Number of passes that follow each other beside the kernel, so that one slow start does not decide.
+/// Number of passes that run in a row during the busy kernel, so that one slow start has little effect.
 inline constexpr unsigned kPassesBeside = 4;
 
 class ScatterMovement {
@@ -24,25 +24,25 @@ class ScatterMovement {
   /// Runs one pass on poisoned memory. Throws VerificationError if a byte is wrong.
   void verify(const Region& region);
 
-  /// The pieces, timed by the host's clock until they have arrived; its parts are the time in the
-  /// calls and the CPU seconds of all threads until then.
+  /// A region that moves the pieces, timed by the host's clock until they have arrived. Its parts are the time in the
+  /// calls, and the CPU seconds of all threads.
   [[nodiscard]] Region pieces();
-  /// One contiguous copy of as many bytes in each direction, timed likewise: the limit.
+  /// A region with one contiguous copy of as many bytes in each direction, timed in the same way: the limit.
   [[nodiscard]] Region whole();
-  /// The pieces, timed by events.
+  /// A region that moves the pieces, timed by events.
   [[nodiscard]] Region on_gpu();
-  /// The way's kernels alone, one after another, timed by events. Sample it only if multiprocessors() is not 0.
+  /// A region with the way's kernels alone, one after another, timed by events. Requires multiprocessors() > 0.
   [[nodiscard]] Region kernels();
   /// Makes the kernel that fills the GPU for `seconds` or longer. Call it before busy() and beside().
   void make_busy(const RunContext& bench, double seconds);
-  /// The kernel alone.
+  /// A region with the kernel of make_busy() alone.
   [[nodiscard]] Region busy();
-  /// The kernel, and kPassesBeside passes of the pieces that begin when it has filled the GPU. Its parts are the time
-  /// of the kernel and the host's time until all pieces have arrived.
+  /// A region with that kernel and kPassesBeside passes of the pieces, which begin when the kernel has filled the GPU.
+  /// Its parts are the time of the kernel and the host's time until all pieces have arrived.
   [[nodiscard]] Region beside();
 
   [[nodiscard]] unsigned multiprocessors() const { return movers_.front()->multiprocessors(); }
-  /// Those over all multiprocessors of the GPU.
+  /// Returns multiprocessors() as a fraction of all multiprocessors of the GPU.
   [[nodiscard]] double share_of_multiprocessors() const;
   /// Number of copies that the way makes of the pieces of one direction, after merging.
   [[nodiscard]] std::size_t copies() const { return copies_; }

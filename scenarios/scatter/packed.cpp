@@ -18,13 +18,13 @@ namespace xferbench {
 
 namespace {
 
-constexpr std::size_t kSlotsEach = 2;  // so that a thread packs one while the other crosses the link
+constexpr std::size_t kSlotsEach = 2;  // so that a thread packs one slot while the other crosses the link
 
-/// What all threads share. `moves` are the copies between `staging` on the GPU and the places on the GPU.
+/// Data that all threads share. `moves` are the copies between `staging` on the GPU and the places on the GPU.
 struct PackedWork {
   Direction direction;
   DeviceBuffer staging;
-  std::shared_ptr<const std::vector<Copy>> pieces;  ///< between host and GPU
+  std::shared_ptr<const std::vector<Copy>> pieces;  ///< copies between host and GPU
   std::shared_ptr<const std::vector<Copy>> moves;
   DeviceList list;
   unsigned blocks;
@@ -34,7 +34,7 @@ struct PackedWork {
 struct PackedChunk {
   std::size_t first;
   std::size_t count;
-  std::size_t offset;  ///< in the staging buffer
+  std::size_t offset;  ///< byte offset in the staging buffer
   std::size_t bytes;
   kernels::PieceCopy kernel;
 };
@@ -111,14 +111,14 @@ class Packer : NonCopyable {
   HostRuntime& host_;
   const PackedWork& work_;
   std::array<HostBuffer, kSlotsEach> slots_;
-  std::array<Event, kSlotsEach> passed_;  // the slot may be used again
+  std::array<Event, kSlotsEach> passed_;  // per slot: recorded when the slot may be used again
   std::vector<PackedChunk> chunks_;
   double cpu_ = 0;
   Stream stream_;
 };
 
 PackedWork work_of(Device& device, const ScatterCase& c, std::vector<Copy> copies) {
-  constexpr unsigned kBlocks = 32;  // of each kernel; there are as many kernels at once as threads
+  constexpr unsigned kBlocks = 32;  // blocks of each kernel; as many kernels run at once as there are threads
   const Direction direction = copies.front().direction;
   DeviceBuffer staging = device.allocate_device(c.size);
   auto moves = std::make_shared<const std::vector<Copy>>(through_buffer(copies, staging.data));
@@ -161,7 +161,7 @@ class Packed final : public PieceMover {
     for (const auto& packer : packers_) all.push_back(packer->stream());
     return all;
   }
-  /// The threads wait for the GPU, which a closed gate would not allow.
+  /// The threads wait for the GPU, so a closed gate would deadlock: returns more operations than a gate can hold.
   [[nodiscard]] std::size_t operations() const override { return RegionTimer::kGateLimit + 1; }
   [[nodiscard]] double helpers_cpu_seconds() const override {
     return total_of(packers_, [](const auto& packer) { return packer->cpu_seconds(); });
@@ -200,7 +200,7 @@ class Packed final : public PieceMover {
   Stream root_;
   Event listed_;
   std::vector<std::unique_ptr<Packer>> packers_;
-  std::vector<std::unique_ptr<Worker>> workers_;  // last: their threads use the packers
+  std::vector<std::unique_ptr<Worker>> workers_;  // last member: its threads use the packers
 };
 
 }  // namespace

@@ -8,7 +8,7 @@ namespace xferbench {
 
 ScatteredPayload::ScatteredPayload(Device& device, const ScatterCase& c, Direction direction, std::uint64_t seed)
     : device_(device), direction_(direction), seed_(seed), bytes_(c.size) {
-  const bool sends = direction != Direction::d2h;  // the host side, or the source of d2d, is where pieces come from
+  const bool sends = direction != Direction::d2h;  // for d2d, the source counts as the host side
   const std::vector<std::size_t> sizes = c.sizes();
   const Places from = c.places(sends, sizes);
   const Places to = c.places(!sends, sizes);
@@ -85,10 +85,10 @@ MemoryNeeds needs_of(const ScatterCase& c) {
   const std::size_t gpu = c.places(false, sizes).bytes;
   const std::size_t list = c.by_kernel() ? 24 * sizes.size() : 0;
   const std::size_t staging = c.way == ScatterWay::staged || c.way == ScatterWay::packed ? c.size : 0;
-  const std::size_t slots = c.way == ScatterWay::packed ? c.size : 0;  // an upper bound
+  const std::size_t slots = c.way == ScatterWay::packed ? c.size : 0;  // upper bound of the bytes in slots
   MemoryNeeds all;
   for (const Direction direction : c.directions) {
-    // payload, expected contents and, for a GPU's side, its image; the whole copy
+    // Host memory: payload, expected contents, images of GPU buffers, and the contiguous copy.
     all.host += host + 2 * gpu + c.size + list + slots + (direction == Direction::d2d ? host : 0);
     all.device += gpu + c.size + list + staging + (direction == Direction::d2d ? host + c.size : 0);
   }

@@ -18,9 +18,9 @@ class ScatteredPayload {
   /// Allocates all buffers. The case must be legal.
   ScatteredPayload(Device& device, const ScatterCase& c, Direction direction, std::uint64_t seed);
 
-  /// One copy for each piece, in the order of the pieces.
+  /// Returns one copy for each piece, in the order of the pieces.
   [[nodiscard]] const std::vector<Copy>& copies() const { return copies_; }
-  /// A copy of as many bytes from one contiguous range to another, which no other copy touches.
+  /// Returns one contiguous copy of as many bytes, in buffers that no other copy uses.
   [[nodiscard]] Copy whole() const;
 
   /// Fills the source, with other data in the gaps between pieces, and computes what the destination must hold.
@@ -40,7 +40,7 @@ class ScatteredPayload {
   Device& device_;
   Direction direction_;
   std::uint64_t seed_;
-  std::size_t bytes_;  // of all pieces
+  std::size_t bytes_;  // bytes of all pieces
   HostBuffer host_;    // source or destination of copies over the link
   DeviceBuffer source_;
   DeviceBuffer destination_;
@@ -49,11 +49,10 @@ class ScatteredPayload {
   HostBuffer arrived_;   // contents of a destination on the GPU, for the check
   HostBuffer whole_host_;
   DeviceBuffer whole_device_;
-  DeviceBuffer whole_other_;  // for d2d
+  DeviceBuffer whole_other_;  // second device buffer of whole(), for d2d
   std::vector<Copy> copies_;
 };
 
-/// Returns the host and device memory that the payloads of a case need.
 MemoryNeeds needs_of(const ScatterCase& c);
 
 }  // namespace xferbench

@@ -26,11 +26,11 @@ Places places_of(const Layout& layout, std::span<const std::size_t> sizes, std::
   constexpr std::size_t kMargin = 4096;
   constexpr std::size_t kUnit = 256;
   const std::size_t run = layout.kind == Layout::Kind::runs ? layout.run : 1;
-  std::vector<std::size_t> order((sizes.size() + run - 1) / run);  // of the runs in memory
+  std::vector<std::size_t> order((sizes.size() + run - 1) / run);  // order of the runs in memory
   std::iota(order.begin(), order.end(), std::size_t{0});
   if (layout.kind == Layout::Kind::runs || layout.kind == Layout::Kind::shuffled) {
     std::mt19937_64 random(seed);
-    // std::shuffle may give another order with another standard library, and results of two builds are compared
+    // std::shuffle is not used: its order depends on the standard library, but results of two builds are compared.
     for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random() % i]);
   }
   Places places{.offsets = std::vector<std::size_t>(sizes.size()), .bytes = kMargin + shift};
@@ -38,7 +38,7 @@ Places places_of(const Layout& layout, std::span<const std::size_t> sizes, std::
     const std::size_t end = std::min((which + 1) * run, sizes.size());
     for (std::size_t i = which * run; i < end; ++i) {
       places.offsets[i] = places.bytes;
-      // The last piece may be cut. Its place must not move the places behind it to odd addresses.
+      // The last piece may be cut. Its place must not move the places after it to unaligned addresses.
       places.bytes += i + 1 == sizes.size() ? (sizes[i] + kUnit - 1) / kUnit * kUnit : sizes[i];
     }
     places.bytes = std::max(places.bytes, places.offsets[end - 1] + pitch);

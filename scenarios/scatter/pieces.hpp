@@ -27,7 +27,6 @@ struct Layout {
 /// Parses "contiguous", "strided", "shuffled" or "runs:N"; nothing for another word.
 std::optional<Layout> parse_layout(std::string_view word);
 
-/// The places of all pieces in one buffer.
 struct Places {
   std::vector<std::size_t> offsets;  ///< byte offset of each piece
   std::size_t bytes = 0;             ///< size of the buffer, with a margin before the first place and after the last
@@ -41,24 +40,24 @@ Places places_of(const Layout& layout, std::span<const std::size_t> sizes, std::
 /// Sorts the copies by source and joins those that are neighbours on both sides.
 std::vector<Copy> merged(std::vector<Copy> copies);
 
-/// Returns the copies inside the GPU that bring the pieces of a packed buffer, one behind the other in the order of
-/// `copies`, to their places (H2D), or pack them there (D2H).
+/// Returns the copies inside the GPU between a packed buffer, which holds the pieces in the order of `copies`, and the
+/// places of the pieces: out of the buffer for H2D, into the buffer for D2H.
 std::vector<Copy> through_buffer(std::vector<Copy> copies, std::byte* buffer);
 
 /// Consecutive copies of a list whose host ranges follow each other without gaps, so that one copy moves them all.
 struct HostSpan {
   std::size_t first = 0;   ///< index of the first copy
   std::size_t count = 0;   ///< number of copies
-  std::size_t offset = 0;  ///< bytes of all copies before it in the list
+  std::size_t offset = 0;  ///< bytes of all earlier copies in the list
   std::size_t bytes = 0;
 };
 
 /// Sorts the copies by host address and groups them into spans. A new span begins where host memory has a gap, and
-/// where the bytes before it reach one of `borders`, which ascend.
+/// where the total bytes so far reach one of `borders`, which ascend.
 std::vector<HostSpan> host_spans(std::vector<Copy>& copies, bool source_on_host, std::span<const std::size_t> borders);
 
-/// Returns the offsets that divide `bytes` into `chunks` chunks, of which each is half as large as the previous one and
-/// the last two are equal: work that follows the last chunk is then short. `reversed`: each is twice as large instead.
+/// Returns the offsets that divide `bytes` into `chunks` chunks. Each chunk is half as large as the previous one and
+/// the last two are equal, so that work after the last chunk is short. `reversed`: chunks grow instead.
 std::vector<std::size_t> halving_borders(std::size_t bytes, std::size_t chunks, bool reversed);
 
 }  // namespace xferbench

@@ -1,5 +1,6 @@
-// scatter: data in many separate pieces between host and GPU: which way is the fastest for which size and number of
-// pieces, how close it comes to one whole copy, and what it costs the host, the multiprocessors and a kernel beside it.
+// scatter: moves data in many separate pieces between host and GPU. Finds the fastest way for each size and number of
+// pieces, compares it with one whole copy, and measures what it costs the host, the multiprocessors and a concurrent
+// kernel.
 #include <fmt/format.h>
 
 #include <iterator>
@@ -18,7 +19,7 @@ namespace xferbench {
 
 namespace {
 
-constexpr double kMargin = 1.3;  // the kernel beside takes at least this many times as long as the passes need alone
+constexpr double kMargin = 1.3;  // minimum duration of the busy kernel, as a multiple of the passes' time alone
 
 constexpr std::string_view kScatterLimit =
     "% of copy: share of one contiguous copy of as many bytes in each direction; staged needs pieces that fill host "
@@ -154,8 +155,8 @@ std::string sizes_text(const ScatterCase& c) {
   return c.kv.empty() ? text : fmt::format("{} ({})", text, c.kv);
 }
 
-/// Names the fastest of these results, which do the same work, with its factor over calls, if calls were measured.
-/// `varied`: further axes in which works differ.
+/// Returns a finding that names the fastest of these results of equal work and, if calls were measured, its speed-up
+/// over calls. `varied`: further axes in which works differ.
 Finding fastest_of(const std::vector<const Result*>& those, const ComparedResults& compared,
                    const std::vector<std::string>& varied) {
   const model::Leaders front = leaders_of(those, "scatter");
@@ -182,7 +183,7 @@ Finding fastest_of(const std::vector<const Result*>& those, const ComparedResult
           .text = std::move(text)};
 }
 
-/// Returns the time over the piece size of each way and direction, for the ways of which one case has each piece size.
+/// Returns, for each way and direction, the time over the piece size. Leaves out ways with several cases of one size.
 std::vector<Path> ways_over_pieces(std::span<const Result* const> results) {
   std::map<Labels, Path> all;
   for (const Result* r : results) {
@@ -202,7 +203,7 @@ std::vector<Path> ways_over_pieces(std::span<const Result* const> results) {
   return paths;
 }
 
-/// Names the fastest way for each work and, with several piece sizes, from which size on which way is faster.
+/// Names the fastest way for each work and, with several piece sizes, the sizes at which the fastest way changes.
 std::vector<Finding> Scatter::conclude(std::span<const Result* const> results) const {
   const std::vector<const Result*> measured = with_metric(results, "of_limit");
   for (const Result* r : measured) r->needed_measurement("scatter");

@@ -19,7 +19,7 @@ namespace xferbench {
 
 namespace {
 
-/// Returns sizes that `next` gives, until they are `all` bytes together or there are too many pieces.
+/// Calls next() for sizes until their sum is `all` bytes, or until there are too many pieces.
 template <class Next>
 std::vector<std::size_t> sizes_until(std::size_t all, const Next& next) {
   std::vector<std::size_t> sizes;
@@ -73,7 +73,7 @@ std::vector<std::size_t> spread_sizes(std::size_t all, std::size_t least, std::s
   std::mt19937_64 random(kSeed);
   const double decades = std::log(static_cast<double>(most) / static_cast<double>(least));
   return sizes_until(all, [&] {
-    // not std::uniform_real_distribution, which may differ between standard libraries
+    // std::uniform_real_distribution is not used, because it may differ between standard libraries.
     const double part = std::ldexp(static_cast<double>(random() >> 11U), -53);
     const double bytes = std::round(static_cast<double>(least) * std::exp(part * decades) / kUnit) * kUnit;
     return std::clamp(static_cast<std::size_t>(bytes), least, most);
@@ -91,7 +91,7 @@ std::vector<std::size_t> sizes_in_file(const std::string& file, std::size_t all)
 std::variant<CacheBlock, std::string> parse_cache_block(std::string_view text) {
   struct Field {
     std::string_view name;
-    std::size_t most = 100'000;  // so that products cannot overflow
+    std::size_t most = 100'000;  // largest legal value, so that products cannot overflow
     std::size_t value = 0;
     bool seen = false;
   };

@@ -16,18 +16,18 @@ inline constexpr std::size_t kMostPieces = 4'000'000;
 /// last piece is cut where `all` ends.
 std::vector<std::size_t> equal_sizes(std::size_t all, std::size_t piece);
 
-/// Sizes at random from `least` to `most` bytes, in multiples of 256 bytes and as many between 4 and 8 KiB, say, as
-/// between 8 and 16 KiB. The same in every process.
+/// Returns random sizes from `least` to `most` bytes, in multiples of 256 bytes. They are log-uniform: as many between
+/// 4 and 8 KiB as between 8 and 16 KiB. The sizes are the same in every process.
 std::vector<std::size_t> spread_sizes(std::size_t all, std::size_t least, std::size_t most);
 
-/// Sizes from a file, which has one number of bytes in each line. After the last line the first one follows again.
-/// Throws InputError, naming the file and the line, if it cannot be read, has no sizes or gives too many pieces.
+/// Reads sizes from a file with one number of bytes per line. After the last line, starts again at the first. Throws
+/// InputError, naming the file and the line, if it cannot be read, has no sizes or gives too many pieces.
 std::vector<std::size_t> sizes_in_file(const std::string& file, std::size_t all);
 
 /// The pieces of one block of a cache of keys and values.
 struct CacheBlock {
   std::size_t piece = 0;   ///< bytes of one layer's keys or values
-  std::size_t pieces = 0;  ///< of all layers
+  std::size_t pieces = 0;  ///< pieces of all layers
 };
 
 /// Parses for example "layers:32,heads:8,dim:128,tokens:16,dtype:bf16", in any order. "tensors:1" says that keys and

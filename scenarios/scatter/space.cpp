@@ -14,7 +14,7 @@ namespace xferbench {
 
 namespace {
 
-/// Number of pieces from which the cost of one is measured.
+/// Number of pieces in the pass that measures the cost of one piece.
 constexpr std::size_t kFew = 64;
 
 /// Returns the case with few pieces of the same size, moved by `way`.
@@ -42,7 +42,7 @@ class ScatterSpace final : public Tunable {
     constexpr double kKernelShare = 0.92;
     constexpr double kChunk = 2.5e-6;
     constexpr double kTail = 10e-6;
-    constexpr double kSpreadRate = 20e9;  // of one block
+    constexpr double kSpreadRate = 20e9;  // bytes per second of one block
     constexpr double kThreadRate = 6e9;
     const auto blocks = static_cast<double>(s.blocks.value_or(33));
     const auto bytes = static_cast<double>(s.size);
@@ -92,7 +92,7 @@ class ScatterSpace final : public Tunable {
   }
 
  private:
-  /// Returns the case by calls, which are legal for every layout.
+  /// Returns the case with one call per piece, which is legal for every layout.
   [[nodiscard]] ScatterCase plain() const {
     ScatterCase c = work_;
     c.way = ScatterWay::calls;
@@ -132,10 +132,10 @@ class ScatterSpace final : public Tunable {
   const RunContext& bench_;
   ScatterCase work_;
   ScatterMovement shared_;                           // owns the buffers of all candidates
-  std::map<std::string, unsigned> multiprocessors_;  // by key, of the candidates prepared so far
+  std::map<std::string, unsigned> multiprocessors_;  // by case key; only of candidates that were prepared
   double whole_ = 0;                                 // seconds of a contiguous copy of all bytes
-  double call_ = 0;                                  // seconds for each piece
-  double batched_ = 0;                               // seconds for each piece
+  double call_ = 0;                                  // seconds per piece with ScatterWay::calls
+  double batched_ = 0;                               // seconds per piece with ScatterWay::batch
 };
 
 }  // namespace

@@ -19,7 +19,7 @@ using CopyList = std::vector<Copy>;
 
 Stream new_stream(Device& device) { return device.make_stream(StreamKind::nonblocking); }
 
-/// One call for each piece, in turn in each of the streams.
+/// One call for each piece, round-robin over the streams.
 class Calls final : public PieceMover {
  public:
   Calls(Device& device, const ScatterCase& c, CopyList copies)
@@ -204,12 +204,12 @@ class Staged final : public PieceMover {
 
  private:
   struct Chunk {
-    Copy copy;  ///< over the link
+    Copy copy;  ///< copy over the link
     kernels::PieceCopy kernel;
-    Event ready;  ///< the first of the two is done
+    Event ready;  ///< recorded after the copy (H2D) or the kernel (D2H), whichever is first in its direction
   };
 
-  /// `first`: the first piece of the span, between its places on host and GPU.
+  /// `first`: copy of the span's first piece, between host and GPU.
   void add(Device& device, const HostSpan& span, const Copy& first) {
     std::byte* const staged = buffer_.data + span.offset;
     const Copy copy = direction_ == Direction::h2d ? Copy{staged, first.source, span.bytes, direction_}

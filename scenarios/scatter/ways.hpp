@@ -29,15 +29,15 @@ class PieceMover : NonCopyable {
   [[nodiscard]] virtual double helpers_cpu_seconds() const { return 0; }
   /// Number of multiprocessors that the way's kernels occupy; 0 if copy engines do all the work.
   [[nodiscard]] virtual unsigned multiprocessors() const { return 0; }
-  /// Enqueues the kernels of a pass alone to a stream; nothing if multiprocessors() is 0. After a whole pass they write
-  /// what lies there already.
+  /// Enqueues only the kernels of a pass to a stream; nothing if multiprocessors() is 0. Call it after a whole pass:
+  /// the kernels then write the same data again.
   virtual void submit_kernels(StreamView) {}
 };
 
-/// Makes the way of a legal case. `copies`: the pieces, not empty and all in one direction. Copies a list that kernels
-/// keep on the GPU, and loads all kernels.
+/// Creates the mover of a legal case. `copies`: the pieces, not empty and all in one direction. For
+/// PieceList::resident, copies the list to the GPU. Loads all kernels.
 std::unique_ptr<PieceMover> make_piece_mover(Device& device, const ScatterCase& c, std::vector<Copy> copies);
-/// The same for ScatterWay::packed. Its submit() returns when the threads have no more work, which is after all calls.
+/// Like make_piece_mover(), for ScatterWay::packed. Its submit() returns when the threads have made all calls.
 std::unique_ptr<PieceMover> make_packed_mover(Device& device, const ScatterCase& c, std::vector<Copy> copies);
 
 }  // namespace xferbench

@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kBlock = 4 * KiB;  // requests are multiples of it, as direct reads need it
 constexpr std::array<std::string_view, 2> kStorageSlots{"pinned", "registered-huge"};
 
-/// Returns the size of the user's file; for a folder, or what does not exist, the size of the file to make.
+/// Returns the size of the user's file; if `path` is a folder or does not exist, the size of the file to make.
 std::uint64_t usual_size(const std::string& path) {
   std::error_code error;
   const bool is_file = std::filesystem::is_regular_file(path, error) && !error;
@@ -74,7 +74,7 @@ StorageCase storage_case(const Case& c) {
 std::size_t StorageCase::abreast() const { return std::max({threads, depth, std::size_t{1}}); }
 
 std::size_t StorageCase::all_slots() const {
-  if (way == StorageWay::uring) return depth + 1;  // one crosses the link
+  if (way == StorageWay::uring) return depth + 1;  // one slot more than reads, because one slot crosses the link
   return (crew == SlotCrew::together ? 1 : std::max<std::size_t>(threads, 1)) * std::max<std::size_t>(slots, 1);
 }
 

@@ -15,12 +15,12 @@ namespace xferbench {
 enum class StorageWay {
   read,           ///< read() and a copy of pageable memory in turn
   threads,        ///< threads read() into page-locked slots while earlier ones cross the link
-  direct,         ///< the same past the page cache (O_DIRECT)
+  direct,         ///< like threads, but reads bypass the page cache (O_DIRECT)
   mmap,           ///< mmap(), one copy of all, munmap()
   mmap_threads,   ///< threads copy from a mapping into page-locked slots
   mmap_register,  ///< mmap(), page-lock the mapping, one copy of all, and back
-  uring,          ///< one thread keeps reads into page-locked slots in flight by io_uring; cold past the page cache
-  cufile,         ///< threads let NVIDIA's cuFile read into GPU memory, in a process of its own
+  uring,          ///< one thread keeps reads into page-locked slots in flight (io_uring); bypasses a cold page cache
+  cufile,         ///< threads let NVIDIA's cuFile read into GPU memory, in a separate process
 };
 inline constexpr std::array<std::string_view, 8> kStorageWays{"read",         "threads",       "direct", "mmap",
                                                               "mmap-threads", "mmap-register", "uring",  "cufile"};
@@ -29,7 +29,7 @@ inline constexpr std::array<std::string_view, 2> kFileDirections{"load", "save"}
 /// How the file lies on the GPU.
 enum class FileLayout {
   whole,    ///< as in the file
-  tensors,  ///< each tensor at a place of its own; no read and no copy has bytes of two
+  tensors,  ///< each tensor at a place of its own; no read and no copy has bytes of two tensors
   placed,   ///< like tensors: the file is loaded as a whole and then copied on the GPU, a copy for each tensor
 };
 inline constexpr std::array<std::string_view, 3> kFileLayouts{"whole", "tensors", "placed"};
@@ -50,41 +50,41 @@ inline constexpr std::size_t kMadeFile = 1 * GiB;  ///< bytes of the file that i
 
 struct StorageCase {
   std::string path;       ///< a folder, in which a file is made, or a file
-  bool saves = false;     ///< from the GPU to the file
+  bool saves = false;     ///< whether the case saves GPU memory to a file instead of loading a file
   bool has_size = false;  ///< whether the user gave a size
-  std::size_t size = 0;   ///< of the file to make, or what to load of the user's: if none was given, all of it
+  std::size_t size = 0;   ///< bytes of the file to make, or to load of the user's file (by default all)
   FileLayout layout = FileLayout::whole;
   CacheState cache = CacheState::cold;
   StorageWay way = StorageWay::read;
   std::size_t request = 0;  ///< bytes of a read and of a slot; 0: the way reads all at once
   std::size_t threads = 0;  ///< 0: the way has no threads of its own
-  std::size_t slots = 0;    ///< of each thread; with SlotCrew::together of all
+  std::size_t slots = 0;    ///< slots of each thread or, with SlotCrew::together, of all threads
   HostMemory slot_memory = HostMemory::pinned;
   SlotCrew crew = SlotCrew::one_stream;
-  std::size_t depth = 0;             ///< reads in flight; 0: the way has no such queue
+  std::size_t depth = 0;             ///< reads in flight; 0: the way has no read queue
   std::optional<FileShare> share{};  ///< nothing: the case is for one GPU
-  std::vector<int> gpus{};           ///< their numbers; empty: the first one of the run
+  std::vector<int> gpus{};           ///< GPU numbers; empty: the first GPU of the run
 
-  /// Whether the way reads past the page cache, so that only cold files make sense.
+  /// Whether the way bypasses the page cache, so that only cold files make sense.
   [[nodiscard]] bool is_direct() const { return way == StorageWay::direct || way == StorageWay::cufile; }
-  /// Whether the case's reads and writes go past the page cache where the file system has that route.
+  /// Whether the case's reads and writes bypass the page cache if the file system supports that.
   [[nodiscard]] bool past_cache() const {
     return is_direct() || (way == StorageWay::uring && cache == CacheState::cold);
   }
-  /// Whether the way can also read without the GPU. What mmap would do without its copy is only page faults.
+  /// Whether the way can also run without the GPU. Without its copy, mmap would only take page faults.
   [[nodiscard]] bool has_read_alone() const { return way != StorageWay::mmap && way != StorageWay::cufile; }
-  /// Requests that may be in work at the same time.
+  /// Number of requests that may be in flight at the same time.
   [[nodiscard]] std::size_t abreast() const;
-  /// Slots of all threads.
+  /// Number of slots of all threads.
   [[nodiscard]] std::size_t all_slots() const;
-  /// Bytes of a slot: the size of a request, or less if the file is too small for as many as may be in work.
+  /// Bytes of a slot: the request size, or less if the file is too small to keep abreast() requests in flight.
   [[nodiscard]] std::size_t chunk_bytes() const;
 };
 StorageCase storage_case(const Case& c);
-/// Throws UsageError if nothing has this path, if the case would write a user's file, or if a simulated machine cannot
-/// open it.
+/// Throws UsageError if the path does not exist, if the case would write a user's file, or if a simulated machine
+/// cannot open the file.
 void require_path(const StorageCase& c, bool simulated);
-/// Returns the case with an axis `size`, and without a state of the page cache if it saves.
+/// Returns the case with an axis `size` and, if it saves, without the axis `cache`.
 Case completed(const Case& c);
 
 std::vector<Axis> storage_axes();
@@ -92,7 +92,7 @@ std::vector<Axis> storage_axes();
 /// Returns why the case cannot run on a device with these capabilities, or on any if they are null; nothing if it can.
 std::optional<SkipReason> reason_against(const StorageCase& c, const Capabilities* can);
 
-/// Returns the ways of loading one file as a search space. The cases must be legal and do the same work. Measures the
+/// Returns a search space over the ways to load one file. The cases must be legal and do the same work. Measures the
 /// link, and the reads of one thread by each route that the cases take.
 std::unique_ptr<Tunable> storage_space(std::span<const Case> cases, const RunContext& bench);
 

@@ -23,7 +23,7 @@ namespace {
 /// Returns the parent's and the child's end of a channel.
 std::pair<Descriptor, Descriptor> cufile_channel() {
   std::array<int, 2> ends{-1, -1};
-  // Of this kind because it keeps messages apart and tells when the other process has gone.
+  // SOCK_SEQPACKET keeps message boundaries and reports when the other process has ended.
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) {
     throw std::system_error(errno, std::generic_category(), "cannot make a channel to the process of cuFile");
   }
@@ -63,7 +63,7 @@ CufileProcess::CufileProcess(const StorageCase& c, int file, int gpu, const Cufi
                              InheritedDescriptor{shared_file_.number(), kCufileShared}};
   child_.emplace(setting.program, std::vector<std::string>{"xferbench", kCufileArgument, std::to_string(gpu)},
                  inherited);
-  there = Descriptor();  // so that only the child holds its end
+  there = Descriptor();  // closes the child's end here, so that only the child holds it
   ask({.kind = CufileRequest::Kind::open, .bytes = c.size, .request = c.request, .threads = c.threads}, "to start");
 }
 
@@ -91,7 +91,7 @@ std::optional<CufilePaths> CufileProcess::paths() {
 }
 
 CufileAnswer CufileProcess::ask(const CufileRequest& request, std::string_view what) {
-  constexpr double kSlowestRate = 10e6;  // bytes each second
+  constexpr double kSlowestRate = 10e6;  // bytes per second
   if (!gone_.empty()) throw UnavailableError(gone_);
   CufileAnswer answer;
   const bool reads = request.kind == CufileRequest::Kind::load;

@@ -17,29 +17,29 @@
 
 namespace xferbench {
 
-/// What differs in a test.
+/// Settings that tests change.
 struct CufileSetting {
-  std::string program = kOwnProgram;  ///< which serves requests if its arguments are kCufileArgument and a number
-  double timeout = 60;                ///< seconds that an answer may take; for a load plus those of 10 MB/s
+  std::string program = kOwnProgram;  ///< program to start with kCufileArgument and a GPU number; it serves requests
+  double timeout = 60;                ///< seconds that an answer may take; a load may also take the time of 10 MB/s
 };
 
-/// Its functions throw UnavailableError: why cuFile cannot load the file here, with what to do. That includes a child
-/// that ends or takes too long; it is then killed, and the object cannot be used any more.
+/// Loads a file by cuFile in a child process. Its functions throw UnavailableError with the reason why cuFile cannot
+/// load the file, and advice. If the child ends or takes too long, it is killed, and this object is unusable.
 class CufileProcess : NonCopyable {
  public:
-  /// Starts the process and makes the whole case ready in it. `file`: open descriptor, which the child inherits; `gpu`:
-  /// CUDA device index.
+  /// Starts the process and prepares the case. `file`: open descriptor, which the child inherits; `gpu`: CUDA device
+  /// index.
   CufileProcess(const StorageCase& c, int file, int gpu, const CufileSetting& setting = {});
 
   /// Reads the whole file into the GPU memory once. WorkTimes::waiting is 0.
   WorkTimes load();
   void fill(std::byte value);
-  /// Copies from `offset` of the GPU memory on to this process.
+  /// Copies GPU memory from `offset` on to `to` in this process.
   void fetch(std::span<std::byte> to, std::uint64_t offset);
 
-  /// Bytes that the child has made the system read from devices until its last answer; nothing if it does not know.
+  /// Bytes that the child has caused the system to read from devices, as of its last answer; nothing if unknown.
   [[nodiscard]] std::optional<std::uint64_t> device_bytes() const { return device_bytes_; }
-  /// Reads by each path so far; nothing if the library does not tell.
+  /// Returns the number of reads by each path so far; nothing if the library does not report it.
   [[nodiscard]] std::optional<CufilePaths> paths();
 
  private:
@@ -54,12 +54,12 @@ class CufileProcess : NonCopyable {
   std::optional<CufileShared> shared_;
   std::optional<ChildProcess> child_;
   std::optional<std::uint64_t> device_bytes_;
-  std::string gone_;  // why the child cannot be asked any more; empty while it can
+  std::string gone_;  // why the child is unusable; empty while it is usable
 };
 
 /// Names the path that the data took, as proved by cuFile's counts: "not proved" if there are none.
 std::string cufile_path_text(const std::optional<CufilePaths>& paths);
-/// Returns what to know about a path that is not GPUDirect Storage, with what to do; empty for one that is.
+/// Returns a warning with advice if the path is not GPUDirect Storage; else empty.
 std::string cufile_path_doubt(const std::optional<CufilePaths>& paths);
 
 }  // namespace xferbench

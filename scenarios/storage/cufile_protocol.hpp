@@ -1,5 +1,5 @@
-// What a CufileProcess and the process that it starts say to each other: requests and answers of fixed size over a
-// socket that keeps them apart. Both ends are this program, so the structures need no version.
+// Messages between a CufileProcess and its child process: requests and answers of fixed size over a socket that keeps
+// message boundaries. Both ends are this program, so the structures need no version.
 #pragma once
 
 #include <sys/mman.h>
@@ -20,7 +20,7 @@
 
 namespace xferbench {
 
-// Numbers of the descriptors in the child.
+// Descriptor numbers in the child process.
 inline constexpr int kCufileChannel = 3;
 inline constexpr int kCufileFile = 4;
 inline constexpr int kCufileShared = 5;
@@ -29,11 +29,11 @@ inline constexpr std::size_t kCufileSharedBytes = 64 * MiB;
 
 struct CufileRequest {
   enum class Kind : std::uint64_t {
-    open,  ///< make all of `bytes` of the file ready to be loaded, by `threads` threads and requests of `request` bytes
-    load,  ///< read all of it into GPU memory
-    fill,  ///< fill the GPU memory with the byte `value`
+    open,   ///< prepare to load all of `bytes` of the file, by `threads` threads and requests of `request` bytes
+    load,   ///< read all of the file into GPU memory
+    fill,   ///< fill the GPU memory with the byte `value`
     fetch,  ///< copy `bytes` from `offset` of the GPU memory on to the beginning of the shared memory
-    count,  ///< say which paths the reads took
+    count,  ///< report which paths the reads took
   };
   Kind kind{};
   std::uint64_t bytes = 0;
@@ -47,9 +47,9 @@ struct CufileAnswer {
   double reading = 0;                         ///< seconds that threads spent in reads, summed
   double cpu = 0;                             ///< seconds of CPU time of the whole process
   double first = 0;                           ///< seconds until the first read had returned
-  std::optional<std::uint64_t> device_bytes;  ///< that the process has made the system read from devices so far
-  std::optional<CufilePaths> paths;           ///< so far; only for Kind::count
-  std::array<char, 1000> error{};             ///< why the request failed, ended by 0; empty: it did not
+  std::optional<std::uint64_t> device_bytes;  ///< bytes read from devices for the process so far
+  std::optional<CufilePaths> paths;           ///< reads by each path so far; only for Kind::count
+  std::array<char, 1000> error{};             ///< why the request failed, null-terminated; empty on success
 };
 
 /// Sends a request or an answer. Returns false if the other end is gone.

@@ -25,7 +25,7 @@ namespace {
 class CufileGpuMemory final : public CufileMemory {
  public:
   CufileGpuMemory(int gpu, std::size_t bytes)
-      // Without a binding of its own: this process has inherited that of the one that started it.
+      // No NUMA binding of its own: this process has inherited the binding of its parent.
       : machine_(open_gpus({.numbers = {gpu}}, {.kind = NumaPolicy::Kind::none})),
         buffer_(machine_->device().allocate_device(bytes)) {}
 
@@ -41,14 +41,14 @@ class CufileGpuMemory final : public CufileMemory {
   DeviceBuffer buffer_;
 };
 
-/// CPU time of all threads of this process in seconds; those of cuFile are among them.
+/// Returns the CPU seconds of all threads of this process, including cuFile's.
 double process_cpu_now() {
   timespec now{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-/// Serves one file. Never destroyed: what cuFile still uses must not be freed while its error is on the way.
+/// Serves one file. Never destroyed, because cuFile may still use the memory while an error is handled.
 class CufileServer : NonCopyable {
  public:
   CufileServer(const MakeCufileMemory& make, const std::vector<std::string>& places) : make_(make), places_(places) {}
@@ -116,7 +116,7 @@ class CufileServer : NonCopyable {
   std::optional<WorkerThreads> threads_;
 };
 
-/// Ends the process when the other end goes away, whatever the library does meanwhile.
+/// Starts a thread that ends this process when the other process has ended, even if the library hangs.
 void end_with_the_other_process() {
   std::thread([] {
     pollfd gone{.fd = kCufileChannel, .events = POLLRDHUP, .revents = 0};
@@ -140,7 +140,7 @@ void serve_cufile(const MakeCufileMemory& make, const std::vector<std::string>& 
   }
   end_with_the_other_process();
   CufileRequest request;
-  // Nobody can make a file in this folder, so nothing remains that cuFile wants to leave in the current one.
+  // No file can be created in /proc, so cuFile cannot leave a log in the current folder.
   if (chdir("/proc") != 0) _exit(static_cast<int>(ExitCode::failed));
   CufileServer server(make, places);
   while (receive_message(kCufileChannel, request)) {

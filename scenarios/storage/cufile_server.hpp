@@ -15,7 +15,7 @@
 
 namespace xferbench {
 
-/// The memory into which cuFile reads. A test has one of its own.
+/// The memory into which cuFile reads. Tests have an implementation of their own.
 class CufileMemory : NonCopyable {
  public:
   virtual ~CufileMemory() = default;
@@ -23,7 +23,7 @@ class CufileMemory : NonCopyable {
   virtual void fill(std::byte value) = 0;
   /// Copies from `offset` on to the host.
   virtual void fetch(std::span<std::byte> to, std::uint64_t offset) = 0;
-  /// Whose threads may read into the memory.
+  /// Returns the host whose threads may read into the memory.
   [[nodiscard]] virtual HostRuntime& host() = 0;
 };
 
@@ -31,12 +31,12 @@ class CufileMemory : NonCopyable {
 /// be used.
 using MakeCufileMemory = std::function<std::unique_ptr<CufileMemory>(std::size_t bytes)>;
 
-/// Returns what makes memory on the GPU with this CUDA device index.
+/// Returns a function that allocates memory on the GPU with this CUDA device index.
 MakeCufileMemory cufile_memory_on_gpu(int gpu);
 
-/// Serves requests from the descriptors that a CufileProcess hands over, and ends this process without clean-up when
-/// the other end goes away, also in the middle of a read. `places`: where to look for the library. Throws UsageError if
-/// there are no such descriptors.
+/// Serves requests from the descriptors that a CufileProcess passes to this process. Ends this process without clean-up
+/// when the other process has ended, even in the middle of a read. `places`: where to look for the library. Throws
+/// UsageError if there are no such descriptors.
 [[noreturn]] void serve_cufile(const MakeCufileMemory& make, const std::vector<std::string>& places);
 
 }  // namespace xferbench

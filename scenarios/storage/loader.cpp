@@ -11,7 +11,7 @@ namespace xferbench {
 
 namespace {
 
-/// Tells of copies in a stream of the device by an event. Without a function it does nothing.
+/// Reports a copy in a stream by an event, through FileTask::after. Does nothing without that function.
 class CopyNotice {
  public:
   CopyNotice(Device& device, AfterCopy after) : after_(std::move(after)) {
@@ -28,7 +28,7 @@ class CopyNotice {
   Event copied_;
 };
 
-/// Reads a part of a file and copies it from pageable memory, in turn.
+/// Reads a part of a file into pageable memory and copies it, one part after another.
 class ReadInTurn final : public FileWay {
  public:
   explicit ReadInTurn(const FileTask& task)
@@ -73,13 +73,13 @@ class ReadInTurn final : public FileWay {
   std::vector<model::Chunk> chunks_;
   std::byte* on_gpu_;
   HostBuffer buffer_;
-  Stream default_stream_;  // of copy_blocking()
+  Stream default_stream_;  // stream of copy_blocking()
   CopyNotice notice_;
 };
 
 class ReadFiller final : public SlotFiller {
  public:
-  /// Each thread has the file open by itself, as the system keeps account of what to read ahead for each open file.
+  /// Each thread opens the file by itself, because the system keeps its readahead state per open file.
   ReadFiller(StoredFile& file, FileRoute route, std::size_t threads) {
     for (std::size_t i = 0; i < threads; ++i) files_.push_back(file.open_again(route));
   }
@@ -156,11 +156,11 @@ class MappedThreads final : public FileWay {
   HostRuntime& host_;
   std::unique_ptr<DataFile> file_;
   MappingFiller filler_;
-  double cpu_ = 0;  // seconds of the calling thread
+  double cpu_ = 0;  // CPU seconds of the calling thread
   std::unique_ptr<SlotPool> workers_;
 };
 
-/// A copy of each part of a mapping, which is page-locked for it or not.
+/// Copies each part of a mapping of the file, with or without page-locking the part first.
 class WholeMapping final : public FileWay {
  public:
   explicit WholeMapping(const FileTask& task)
@@ -198,7 +198,7 @@ class WholeMapping final : public FileWay {
     times_.cpu = host.cpu_now() - cpu;
   }
 
-  /// `begun`: when the pass began, in seconds. Copies of pageable memory are waited for one by one, as programs do.
+  /// `begun`: start of the pass in seconds. Waits for each copy of pageable memory before the next, as programs do.
   void copy(std::span<const std::byte> file, double begun) {
     const double start = device_.host().now();
     for (const FilePart& part : parts_.parts()) {
@@ -212,7 +212,7 @@ class WholeMapping final : public FileWay {
     times_.waiting = device_.host().now() - start;
   }
 
-  /// Reads every page, as the copy would; page-locking has done so already.
+  /// Reads every page, as the copy would. Not needed for page-locked memory, whose pages are already mapped.
   void touch(std::span<const std::byte> bytes) {
     if (locked_) return;
     device_.host().work({}, [&] {
@@ -233,7 +233,7 @@ class WholeMapping final : public FileWay {
   volatile unsigned touched_ = 0;
 };
 
-/// cuFile reads into GPU memory, in a process of its own.
+/// Lets cuFile read into GPU memory, in a separate process.
 class CufileLoader final : public FileWay {
  public:
   explicit CufileLoader(const FileTask& task)
@@ -263,7 +263,7 @@ std::unique_ptr<FileWay> make_way(const FileTask& task) {
   throw std::logic_error("unknown way of loading a file");
 }
 
-/// Loads the parts as they lie in the file, and copies each on the GPU to its place.
+/// Loads the parts contiguously, as in the file, then copies each part on the GPU to its place.
 class PlacingLoader final : public FileWay {
  public:
   explicit PlacingLoader(const FileTask& task)

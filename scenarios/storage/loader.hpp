@@ -15,7 +15,7 @@
 
 namespace xferbench {
 
-/// A way between a file and GPU memory.
+/// A way to move data between a file and GPU memory.
 class FileWay : NonCopyable {
  public:
   virtual ~FileWay() = default;
@@ -25,12 +25,12 @@ class FileWay : NonCopyable {
   /// Reads or writes the whole file, to or from the same host memory, but nothing crosses the link. Throws
   /// std::logic_error if the way cannot, see StorageCase::has_read_alone().
   virtual void file_alone() = 0;
-  /// What happened in the last pass. WorkTimes::moving is the time of reads or writes.
+  /// Returns the times of the last pass. WorkTimes::moving is the time of reads or writes.
   [[nodiscard]] virtual WorkTimes times() const { return times_; }
-  /// Seconds of the last pass that saved until its last write had returned: the data was in the page cache, or with
-  /// direct writes on the device.
+  /// For ways that save: seconds of the last pass until its last write had returned. The data was then in the page
+  /// cache or, with direct writes, on the device.
   [[nodiscard]] virtual double written() const { return 0; }
-  /// The process that loads the file into GPU memory of its own; null: this one does, into the memory it was given.
+  /// Returns the child process that loads the file into GPU memory of its own; null if this process loads the file.
   [[nodiscard]] virtual CufileProcess* other_process() { return nullptr; }
 
  protected:
@@ -43,20 +43,19 @@ struct FileTask {
   StoredFile& file;
   const StorageCase& c;
   const PartTable& parts;  ///< the parts of the file that are moved
-  std::byte* on_gpu;       ///< where the first of them goes or comes from; null: only file_alone() will be called
+  std::byte* on_gpu;       ///< GPU address of the first part; null: only file_alone() will be called
   AfterCopy after{};  ///< called in transfer() after each copy to its place, with offsets in the file; may be empty
 };
 
-/// Returns what the threads with slots of a case do.
+/// Returns the plan of a case's threads and slots.
 SlotPlan slot_plan(const FileTask& task);
 
-/// Makes the way of a case that loads.
 std::unique_ptr<FileWay> make_file_loader(const FileTask& task);
-/// The same for StorageWay::uring. Throws UnavailableError if this system has no io_uring, forbids it, or does not take
-/// the slots' memory for it.
+/// Like make_file_loader() above, for StorageWay::uring. Throws UnavailableError if this system has no io_uring,
+/// forbids it, or cannot use the slots' memory for it.
 std::unique_ptr<FileWay> make_uring_loader(const FileTask& task);
 
-/// What a GPU gets of the file, and its memory for that.
+/// The part of the file that a GPU gets, and its memory for that part.
 struct FileOnGpu {
   Device* device;
   PartTable parts;

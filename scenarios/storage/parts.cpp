@@ -19,7 +19,7 @@ namespace {
 constexpr std::uint64_t kPlaceAlignment = 256;
 constexpr std::size_t kMadeTensors = 300;
 
-/// Sizes of tensors of a model: few hold most of its bytes. Large and small ones are mixed.
+/// Returns sizes like those of a model's tensors: few tensors hold most of the bytes. Large and small ones are mixed.
 std::vector<std::uint64_t> made_sizes(std::uint64_t bytes) {
   constexpr double kDecades = 4;
   constexpr std::size_t kMixing = 71;  // has no factor in common with kMadeTensors
@@ -31,7 +31,7 @@ std::vector<std::uint64_t> made_sizes(std::uint64_t bytes) {
     all += weights[i] = std::pow(10.0, kDecades * static_cast<double>(rank) / kMadeTensors);
   }
   std::vector<std::uint64_t> sizes(count);
-  const std::uint64_t spare = bytes - count;  // no part is empty
+  const std::uint64_t spare = bytes - count;  // each part gets one byte first, so that no part is empty
   double until = 0;
   std::uint64_t given = 0;
   for (std::size_t i = 0; i < count; ++i) {

@@ -27,7 +27,6 @@ class PartTable {
   PartTable(std::uint64_t first, const std::vector<std::uint64_t>& sizes, bool aligned);
 
   [[nodiscard]] const std::vector<FilePart>& parts() const { return parts_; }
-  /// Bytes of the file in all parts.
   [[nodiscard]] std::uint64_t bytes() const;
   /// Bytes on the GPU, with gaps.
   [[nodiscard]] std::uint64_t bytes_on_gpu() const;
@@ -35,7 +34,7 @@ class PartTable {
   [[nodiscard]] std::uint64_t place_of(std::uint64_t offset) const;
   /// Cuts the parts into requests of at most `most` bytes: none has bytes of two parts.
   [[nodiscard]] std::vector<model::Chunk> chunks(std::size_t most) const;
-  /// Copies a range of the file from GPU memory at `on_gpu`, where it lies as this table says.
+  /// Copies a range of the file to `to`, from GPU memory that begins at `on_gpu` and has the layout of this table.
   void fetch(Device& device, const std::byte* on_gpu, std::span<std::byte> to, std::uint64_t offset) const;
 
  private:

@@ -1,4 +1,3 @@
-// The ways to save GPU memory to a file.
 #include "scenarios/storage/loader.hpp"
 
 #include "core/error.hpp"
@@ -18,7 +17,7 @@ double write_and_sync(const HostRuntime& host, DataFile& file, const Writes& wri
   return written;
 }
 
-/// Copies a part to pageable memory and writes it, in turn.
+/// Copies a part to pageable memory and writes it to the file, one part after another.
 class WriteInTurn final : public FileWay {
  public:
   explicit WriteInTurn(const FileTask& task)
@@ -66,7 +65,7 @@ class WriteFiller final : public SlotFiller {
     for (std::size_t i = 0; i < threads; ++i) files_.push_back(file.open_again(route));
     if (route == FileRoute::direct) block_ = files_.front()->place().direct_offset_alignment;
   }
-  /// What is not a multiple of the file's blocks can only be written through the page cache.
+  /// A rest that is not a whole block of the file can only be written through the page cache.
   void move(std::size_t thread, std::byte* slot, const model::Chunk& part) const override {
     const std::size_t whole = part.count / block_ * block_;
     if (whole > 0) files_[thread]->write_at({slot, whole}, part.first);

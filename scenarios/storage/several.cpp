@@ -14,7 +14,7 @@ std::unique_ptr<FileWay> loader_for(StoredFile& file, const StorageCase& c, cons
   return make_file_loader({*gpu.device, file, part, gpu.parts, gpu.memory->data, std::move(after)});
 }
 
-/// A loader for each GPU, all at once, each run by a thread of its own.
+/// Runs one loader per GPU, all at the same time, each in a thread of its own.
 class LoadersAtOnce final : public FileWay {
  public:
   LoadersAtOnce(StoredFile& file, const StorageCase& c, const std::vector<FileOnGpu>& gpus)
@@ -47,7 +47,7 @@ class LoadersAtOnce final : public FileWay {
   WorkerThreads threads_;  // last member: its threads use the loaders
 };
 
-/// Loads the file to the first GPU, from where each part goes on to all others as soon as it has arrived.
+/// Loads the file to the first GPU, which sends each part to all other GPUs as soon as the part has arrived.
 class BroadcastLoader final : public FileWay {
  public:
   BroadcastLoader(StoredFile& file, const StorageCase& c, const std::vector<FileOnGpu>& gpus) : first_(gpus.front()) {
@@ -68,10 +68,10 @@ class BroadcastLoader final : public FileWay {
  private:
   struct Other {
     std::byte* memory;
-    Stream stream;  // of the first GPU, which sends
+    Stream stream;  // stream of the first GPU, which sends
   };
 
-  /// Several threads may call it at once: each copy comes after its own wait in the stream.
+  /// Several threads may call this at once: in the stream, each copy follows its own wait.
   void pass_on(EventView copied, const model::Chunk& part) const {
     const std::uint64_t place = first_.parts.place_of(part.first);
     for (const Other& other : others_) {

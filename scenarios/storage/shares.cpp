@@ -19,7 +19,7 @@ namespace {
 std::uint64_t equal_end(const StorageCase& c, std::size_t gpu) { return c.size * gpu / c.gpus.size(); }
 
 std::vector<PartTable> split_bytes(const StorageCase& c) {
-  constexpr std::uint64_t kCutAt = 4 * KiB;  // direct reads that begin there need no copy
+  constexpr std::uint64_t kCutAt = 4 * KiB;  // shares begin at multiples of this, as direct reads need
   std::vector<PartTable> shares;
   std::uint64_t begin = 0;
   for (std::size_t gpu = 1; gpu <= c.gpus.size(); ++gpu) {
@@ -49,7 +49,6 @@ std::vector<PartTable> split_tensors(const StorageCase& c) {
   return shares;
 }
 
-/// The fastest result with this way to share; null if there is none.
 const Result* fastest_with(FileShare share, std::span<const Result* const> those) {
   const Result* best = nullptr;
   for (const Result* r : those) {

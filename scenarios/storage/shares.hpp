@@ -1,4 +1,4 @@
-// How several GPUs share a file: the cases, the part of each GPU, and what comes out of comparing the ways to share.
+// How several GPUs share a file: the cases, the part of each GPU, and the comparison of the ways to share.
 #pragma once
 
 #include "device/types.hpp"
@@ -22,15 +22,14 @@ std::optional<SkipReason> reason_against_search(const StorageCase& c);
 /// begin at multiples of 4 KiB or, if tensors have places of their own, at tensors; the last GPUs get none if the file
 /// is too small. Throws what part_sizes() throws.
 std::vector<PartTable> shares_of(const StorageCase& c);
-/// Bytes of the largest of these shares.
 std::uint64_t largest_share(const StorageCase& c);
 
-/// Returns how many times the case's way must read the whole file at least. With FileShare::each all GPUs find in the
-/// page cache what one of them has brought there; direct reads do not.
+/// Returns how many times the case's way must at least read the whole file from the disk. With FileShare::each, reads
+/// through the page cache find what another GPU's reads have brought there; direct reads do not.
 std::size_t reads_of_file(const StorageCase& c);
 
-/// Says which way to share is the fastest, and how much faster it is than the others. Nothing if there are not two of
-/// them. `those` have done the same work.
+/// Returns a finding that names the fastest way to share, and how much faster it is than the others; nothing with fewer
+/// than two ways. `those` have done the same work.
 std::optional<Finding> shares_finding(std::span<const Result* const> those);
 
 }  // namespace xferbench

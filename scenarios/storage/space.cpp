@@ -12,7 +12,7 @@ namespace xferbench {
 
 namespace {
 
-/// The way whose reads a case makes.
+/// Returns the way whose reads a case uses.
 StorageWay route_of(const StorageCase& c) {
   switch (c.way) {
     case StorageWay::cufile:
@@ -31,8 +31,8 @@ class StorageSpace final : public Tunable {
     measure_stages(cases);
   }
 
-  /// A rough model; the search corrects it by measured times. One thread is measured, more share its time until the
-  /// fastest reads of the run or the link are the limit.
+  /// A rough model; the search corrects it by measured times. The measured time of one thread is divided by the number
+  /// of threads, but is at least the time of the fastest reads or of the link.
   [[nodiscard]] double predict(const Case& config) const override {
     const StorageCase c = storage_case(config);
     constexpr double kPageableRate = 8e9;
@@ -44,7 +44,7 @@ class StorageSpace final : public Tunable {
     if (c.way == StorageWay::mmap_register) return std::max(fastest_, bytes / kLockedRate) + link_;
     const double request = static_cast<double>(c.chunk_bytes()) / bytes;
     const double reads = std::max(fastest_, one / static_cast<double>(c.abreast()));
-    return std::max(reads, link_) + request * (one + link_);  // the ends, at which only one of the two works
+    return std::max(reads, link_) + request * (one + link_);  // first read and last copy, which overlap with nothing
   }
 
   [[nodiscard]] unsigned most_behind_gate(const Case&) const override { return 1; }
@@ -105,7 +105,7 @@ class StorageSpace final : public Tunable {
   const RunContext& bench_;
   StorageCase work_;
   StorageTransfer shared_;                     // owns the file and the memory of all candidates
-  double link_ = 0;                            // seconds for the whole file
+  double link_ = 0;                            // seconds to copy the whole file over the link
   double fastest_ = 0;                         // seconds of the fastest reads
   std::map<StorageWay, double> one_thread_{};  // seconds of the reads of one thread
 };

@@ -98,7 +98,7 @@ std::string describe_place(const FilePlace& place) {
   return text;
 }
 
-/// Returns the warnings about a page cache that was not in the state that the case asks for.
+/// Returns warnings if the page cache was not in the state that the case requires.
 std::vector<std::string> doubts_of(const StorageCase& c, const StorageTransfer& transfer, const Result& result) {
   constexpr double kLittle = 0.01;
   const Metric* const read = result.metric("from_device");
@@ -154,7 +154,7 @@ class Storage final : public ScenarioOf<storage_case, storage_space> {
   }
   [[nodiscard]] std::vector<Case> expand(const Case& c, const GpusOfRun& gpus) const override {
     const StorageCase parsed = storage_case(c);
-    const bool simulated = gpus.environment.simulated();  // then no real file is looked at
+    const bool simulated = gpus.environment.simulated();  // a simulated machine does not use the real file
     require_path(parsed, simulated);
     static_cast<void>(part_sizes(parsed));  // refuses a file without tensors before anything is measured
     std::vector<Case> cases = cases_for_gpus(c, gpus);
@@ -192,7 +192,7 @@ class Storage final : public ScenarioOf<storage_case, storage_space> {
   [[nodiscard]] std::vector<Finding> conclude(std::span<const Result* const> results) const override;
 
  private:
-  /// A pass from the disk takes long and varies little by the GPU: six samples give an interval.
+  /// A pass from the disk takes long and varies little by the GPU, so six samples are enough for an interval.
   static SamplingPolicy policy_for(const StorageCase& c, SamplingPolicy policy) {
     constexpr std::size_t kColdSamples = 6;
     if (c.cache == CacheState::cold) policy.min_samples = std::min(policy.min_samples, kColdSamples);
@@ -234,8 +234,8 @@ class Storage final : public ScenarioOf<storage_case, storage_space> {
     if (std::string doubt = cufile_path_doubt(paths); !doubt.empty()) result.warnings.push_back(std::move(doubt));
   }
 
-  /// Seconds for the whole file, of a pass, of the way's own reads or writes, of the fastest ones and of the link; and
-  /// until the first part has arrived, or the last is written.
+  /// Seconds for the whole file: of a pass, of the way's own reads or writes, of the fastest reads or writes, and of
+  /// the link. `first`: until the first part has arrived or the last part is written.
   struct Times {
     double pass, own, source, link, first;
   };
@@ -262,7 +262,6 @@ std::string state_of(const StorageCase& c) {
   return std::string(c.saves ? "save" : kCacheStates[static_cast<std::size_t>(c.cache)]);
 }
 
-/// Time of the fastest of these cases with the way and the layout; nothing if there is none.
 std::optional<double> fastest_time(const std::vector<const Result*>& those, StorageWay way, FileLayout layout) {
   std::optional<double> least;
   for (const Result* r : those) {
@@ -273,7 +272,7 @@ std::optional<double> fastest_time(const std::vector<const Result*>& those, Stor
   return least;
 }
 
-/// Says how many times as long each way takes for tensors one by one as for the whole file.
+/// Returns a finding with the ratio of each way's times: tensors one by one over the whole file.
 std::optional<Finding> tensors_finding(const std::vector<const Result*>& those) {
   std::vector<std::string> ways;
   const double parts =

@@ -38,7 +38,7 @@ StoredFile::StoredFile(Files& files, const StorageCase& c, std::uint64_t seed, b
     throw FileError(
         fmt::format("{} has {} bytes, less than --size {}", c.path, cached_->size(), format_size_exact(size_)));
   }
-  cached_->make_cold();  // what was read of a hole is in the page cache and counts as written there
+  cached_->make_cold();  // cached pages of a hole would count as written
   if (const auto hole = cached_->first_hole(); hole && *hole < size_) {
     throw FileError(
         fmt::format("{} has a hole at byte {}: holes are read without the disk and look faster than it; "

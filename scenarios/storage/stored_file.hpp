@@ -1,4 +1,4 @@
-// The file of a storage case: one of its own, filled from the seed, or a user's, which is only read.
+// The file of a storage case: a made file, filled from the seed, or a user's file, which is only read.
 #pragma once
 
 #include <cstddef>
@@ -36,14 +36,13 @@ class StoredFile : NonCopyable {
   [[nodiscard]] std::optional<double> cached_share();
 
   using Take = std::function<void(std::span<const std::byte> bytes, std::uint64_t offset)>;
-  /// Hands out what belongs into a file of its own, in order.
+  /// Calls `take` with the content of a made file, in order.
   void hand_out(const Take& take) const;
-  /// Overwrites a file of its own with bytes that no right file has.
+  /// Overwrites a made file with bytes that no correct file has.
   void poison();
-  /// Brings bytes that should be those of the file from `offset` on into `to`.
+  /// Copies loaded data, which should equal the file from `offset` on, to `to`.
   using Fetch = std::function<void(std::span<std::byte> to, std::uint64_t offset)>;
-  /// Throws VerificationError if what was loaded of a range differs from the file. Reads a user's file once more for
-  /// it.
+  /// Throws VerificationError if loaded data of a range differs from the file. Reads a user's file again for that.
   void check(std::uint64_t first, std::uint64_t count, const Fetch& fetch, std::string_view what);
 
  private:

@@ -38,7 +38,7 @@ std::shared_ptr<StoredFile> shared_file(const StorageCase& c, const RunContext& 
   });
 }
 
-/// Ways to read that may be the fastest.
+/// Returns ways to read that may be the fastest.
 std::vector<StorageCase> readers(const StorageCase& c) {
   struct Reader {
     StorageWay way;
@@ -60,7 +60,7 @@ std::vector<StorageCase> readers(const StorageCase& c) {
     made.request = reader.request;
     made.depth = reader.depth;
     made.slots = 1;
-    // Direct reads take larger requests to the device where memory is contiguous.
+    // If memory is physically contiguous, direct reads issue larger requests to the device.
     made.slot_memory = HostMemory::registered_huge;
     made.crew = SlotCrew::apart;
     all.push_back(made);
@@ -75,7 +75,7 @@ std::unique_ptr<FileWay> way_without_gpu(Device& device, StoredFile& file, const
   return c.saves ? make_file_saver(task) : make_file_loader(task);
 }
 
-/// The same; null if this system or the file system does not have it.
+/// Like way_without_gpu(); null if this system or the file system does not support the way.
 std::unique_ptr<FileWay> way_if_there_is(Device& device, StoredFile& file, const StorageCase& c) {
   try {
     return way_without_gpu(device, file, c);
@@ -84,8 +84,7 @@ std::unique_ptr<FileWay> way_if_there_is(Device& device, StoredFile& file, const
   }
 }
 
-/// Returns the case whose way reads or writes the file from or into memory the fastest, found by two passes of each
-/// once a run.
+/// Returns the case whose way reads or writes the file fastest without the GPU: tries two passes of each, once a run.
 StorageCase fastest_reader(const StorageCase& c, const RunContext& bench, StoredFile& file) {
   const std::string key = fmt::format("fastest reader {} {} {} {}", c.path, c.size,
                                       kCacheStates[static_cast<std::size_t>(c.cache)], c.saves);
@@ -113,7 +112,7 @@ std::vector<Device*> gpus_of(const StorageCase& c, const RunContext& bench) {
   return c.gpus.empty() ? std::vector{&bench.device} : devices_of(c.gpus, bench.machine);
 }
 
-/// Returns what each GPU gets and the memory for it. `earlier`: memory that may be used again.
+/// Returns the part of the file and the memory of each GPU. `earlier`: memory that may be used again.
 std::vector<FileOnGpu> places_for(const StorageCase& c, const RunContext& bench,
                                   const std::vector<FileOnGpu>& earlier) {
   const std::vector<Device*> devices = gpus_of(c, bench);
@@ -138,11 +137,11 @@ std::optional<PeerAccess> access_for(const StorageCase& c, const RunContext& ben
 }  // namespace
 
 MemoryNeeds StorageTransfer::needs(const StorageCase& c) {
-  constexpr std::uint64_t kParts = 2 * 64 * MiB;  // with which the file is filled and checked
-  constexpr std::uint64_t kSlots = 64 * MiB;      // of fastest_file()
-  constexpr std::uint64_t kGaps = 4 * MiB;        // between the tensors of large models
+  constexpr std::uint64_t kParts = 2 * 64 * MiB;  // buffers that fill and check the file
+  constexpr std::uint64_t kSlots = 64 * MiB;      // slots of fastest_file()
+  constexpr std::uint64_t kGaps = 4 * MiB;        // gaps between the tensors of large models
   const std::uint64_t share = largest_share(c);
-  // The file as a whole before it is placed, or the memory of cuFile's process.
+  // Memory for the whole file before its parts are placed, or of cuFile's process.
   const std::uint64_t second = c.layout == FileLayout::placed || c.way == StorageWay::cufile ? share : 0;
   const std::uint64_t gaps = c.layout == FileLayout::whole ? 0 : kGaps;
   const std::uint64_t readers = c.share == FileShare::broadcast ? 1 : std::max<std::size_t>(c.gpus.size(), 1);
@@ -205,7 +204,7 @@ Region StorageTransfer::whole_way() {
     if (before && after && !case_.saves) laps.add(bytes_part, static_cast<double>(*after - *before));
   });
   region.reset = [this] { prepare(); };
-  // The first pass from a disk is as slow as all others, and each takes long.
+  // No warm-up for cold files: the first pass from a disk is as slow as all others, and each takes long.
   region.warmed_by_another = case_.cache == CacheState::cold;
   region.check = [this] { check("its output"); };
   return region;

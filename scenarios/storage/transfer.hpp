@@ -27,15 +27,16 @@ class StorageTransfer : NonCopyable {
 
   static MemoryNeeds needs(const StorageCase& c);
 
-  /// The case's way, loading or saving. Its parts are named in storage.cpp.
+  /// A region that loads or saves in the case's way. Its parts are named in storage.cpp.
   [[nodiscard]] Region whole_way();
-  /// The same, timed as a whole and for a caller that times it by itself.
+  /// Like whole_way(), but without parts, for a caller that times the region by itself.
   [[nodiscard]] Region without_parts();
-  /// The same way into the same host memory, without the GPU.
+  /// A region of the same way into the same host memory, without the GPU.
   [[nodiscard]] Region file_alone();
-  /// The threads that read or write the fastest without the GPU, of those that were tried once in the run.
+  /// A region of the fastest way to read or write without the GPU, as tried once in the run.
   [[nodiscard]] Region fastest_file();
-  /// Copies of as many bytes from page-locked memory, or to it; to all GPUs at once what each gets over its own link.
+  /// A region that copies as many bytes from or to page-locked memory. With several GPUs, each copies its share over
+  /// its own link, all at once.
   [[nodiscard]] Region link_only();
 
   /// Runs one pass on poisoned memory. Throws VerificationError if a byte is wrong on any GPU.
@@ -43,7 +44,7 @@ class StorageTransfer : NonCopyable {
 
   [[nodiscard]] const FilePlace& place() const { return place_; }
   [[nodiscard]] std::size_t parts() const { return parts_; }
-  /// Reads of way cufile by each path so far; nothing if cuFile does not tell. Only for that way.
+  /// Number of reads of way cufile by each path so far; nothing if cuFile does not report it. Only for that way.
   [[nodiscard]] std::optional<CufilePaths> cufile_paths() { return way_->other_process()->paths(); }
   /// Largest share of the file, 0 to 1, that was in the page cache before a cold pass, or was not before a warm one.
   [[nodiscard]] double missed_state() const { return missed_; }
@@ -51,7 +52,7 @@ class StorageTransfer : NonCopyable {
  private:
   [[nodiscard]] Region file_passes(const char* name, std::shared_ptr<FileWay> way);
   void prepare();
-  /// Bytes that the loading process has made the system read from devices so far; nothing if the system does not tell.
+  /// Bytes that the loading process has caused the system to read from devices so far; nothing if unknown.
   [[nodiscard]] std::optional<std::uint64_t> bytes_from_device();
   /// Enqueues the copies of link_only() for one of gpus_.
   void copy_pinned(std::size_t gpu) const;
@@ -62,12 +63,12 @@ class StorageTransfer : NonCopyable {
   StorageCase case_;
   std::shared_ptr<StoredFile> file_;
   FilePlace place_;
-  std::size_t parts_;                 // of the whole file
-  std::optional<PeerAccess> access_;  // ends after the memory is free and no copy uses it
+  std::size_t parts_;                 // parts of the whole file
+  std::optional<PeerAccess> access_;  // declared before the memory, so that peer access ends after the memory is freed
   std::vector<FileOnGpu> gpus_;
   std::vector<Stream> streams_;  // one for each of gpus_
   std::shared_ptr<FileWay> way_;
-  HostBuffer pinned_;  // of link_only()
+  HostBuffer pinned_;  // page-locked memory of link_only()
   double missed_ = 0;
 };
 

@@ -19,8 +19,8 @@ std::unique_ptr<DataFile> opened_for_queue(StoredFile& file, const StorageCase& 
   return file.open_again(direct ? FileRoute::direct : FileRoute::cached);
 }
 
-/// Warm, the thread's own copies would take place one after another, so the system's workers copy. Cold they would
-/// arrive out of order and disturb the reading ahead.
+/// If the page cache is warm, the calling thread would copy one read after another, so the system's worker threads
+/// copy. If the cache is cold, reads of worker threads would arrive out of order and disturb readahead.
 std::unique_ptr<ReadQueue> made_queue(DataFile& file, const StorageCase& c, const HostBuffer& slots) {
   const bool warm = c.cache == CacheState::warm;
   try {
@@ -31,9 +31,9 @@ std::unique_ptr<ReadQueue> made_queue(DataFile& file, const StorageCase& c, cons
   }
 }
 
-/// One thread that keeps reads in flight, each into a slot. As soon as a read has ended, its slot is copied, all in one
-/// stream. Before the thread waits for another read, it waits until only the latest copy crosses the link: its slot is
-/// the one more than reads.
+/// One thread that keeps reads in flight, each into a slot. When a read has ended, its slot is copied; all copies are
+/// in one stream. Before the thread waits for another read, it waits until only the latest copy is in flight. So there
+/// is one slot more than reads.
 class QueuedReads final : public FileWay {
  public:
   explicit QueuedReads(const FileTask& task)
@@ -76,13 +76,13 @@ class QueuedReads final : public FileWay {
   Stream stream_;
   FirstCopy first_;
   std::size_t depth_;
-  std::vector<Event> copied_;          // of each slot: recorded behind its copy
-  std::vector<model::Chunk> in_slot_;  // of each slot: what is read into it
+  std::vector<Event> copied_;          // per slot: recorded after its copy
+  std::vector<model::Chunk> in_slot_;  // per slot: the chunk that is read into it
   std::vector<std::size_t> free_;
   std::deque<std::size_t> crossing_;  // slots that are copied, in the stream's order
   HostBuffer slots_;
   std::unique_ptr<DataFile> file_;
-  std::unique_ptr<ReadQueue> queue_;  // last member: its end waits for reads of file_ into slots_
+  std::unique_ptr<ReadQueue> queue_;  // last member: its destructor waits for reads of file_ into slots_
 };
 
 void QueuedReads::run(bool to_gpu) {

@@ -43,7 +43,7 @@ struct TogetherCase {
   std::string word;       ///< word that stands for groups until groups_of() expands it; else empty
   std::vector<int> gpus;  ///< GPU numbers of the group; empty if `word` is set
   bool shared = false;    ///< whether each GPU uses a part of one host buffer instead of its own buffer
-  std::size_t bytes = 0;  ///< size of each copy
+  std::size_t bytes = 0;
 
   /// Whether the case has a single GPU that copies.
   [[nodiscard]] bool is_alone() const { return word == "alone" || gpus.size() == 1; }

@@ -33,7 +33,6 @@ class GroupCopies {
 
   /// A region that runs all copies at once; the times of its streams are in the order of copies().
   [[nodiscard]] Region at_once();
-  /// A region that runs only the copies of one member.
   [[nodiscard]] Region alone(const Member& member);
 
  private:

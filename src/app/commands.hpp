@@ -38,7 +38,7 @@ int perform(const cli::VersionCommand& command);
 int perform(const cli::CompleteCommand& command);
 /// Tests whether MPI can use a GPU's memory, and prints the reason if it cannot.
 int perform(const cli::GpuProbeCommand& command);
-/// Runs cuFile for the process that has started this one, and does not return.
+/// Serves the cuFile requests of the parent process, and does not return.
 int perform(const cli::CufileCommand& command);
 
 }  // namespace xferbench::app

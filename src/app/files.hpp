@@ -54,7 +54,7 @@ class JudgementFiles {
     std::function<Document()> document;
     Style style{};                      ///< style of the table on the terminal
     std::function<Document()> shown{};  ///< returns the table for the terminal; if empty, `document` is used
-    MarkdownLimits limits{};            ///< size limits of the Markdown file
+    MarkdownLimits limits{};
     Text json{};
     Text junit{};
     Text openmetrics{};

@@ -41,7 +41,7 @@ struct LiveFile {
 };
 
 using LiveClock = std::chrono::steady_clock;
-/// Returns the current time. Tests give a clock that stands still, so that no write has to wait for its time.
+/// Returns the current time. Tests give a clock that stands still, so that no write is delayed.
 using Now = LiveClock::time_point (*)();
 
 /// Stores the results of a run so far, in memory and in the journal of the JSON results file. Returned strings are

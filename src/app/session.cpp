@@ -51,8 +51,8 @@ std::size_t columns_of_terminal() {
 
 namespace {
 
-/// Whether one of several ranks writes here. Launchers give each rank a terminal of its own, and pass on what is
-/// written there to wherever the user sends it, often a file.
+/// Whether this process is one of several ranks. Launchers give each rank a terminal of its own, and forward its output
+/// to where the user directs it, often a file.
 bool is_rank() {
   const auto launch = launch_of([](const char* name) { return std::getenv(name); });
   return launch && launch->size != 1;

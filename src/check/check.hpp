@@ -61,8 +61,8 @@ struct Checked {
 };
 
 struct Options {
-  bool allow_simulated = false;  ///< allow simulated results to be checked
-  Descriptors scenarios{};       ///< scenarios of this program, from which Row::command is made
+  bool allow_simulated = false;
+  Descriptors scenarios{};  ///< scenarios of this program, from which Row::command is made
 };
 
 /// Throws UsageError if the results cannot be checked: they come from a GPU for which the expectations are not meant,

@@ -11,8 +11,8 @@
 namespace xferbench::check {
 
 struct DeriveOptions {
-  bool allow_simulated = false;  ///< allow simulated runs
-  bool allow_doubtful = false;   ///< allow runs that were cut off, had failures or were not verified
+  bool allow_simulated = false;
+  bool allow_doubtful = false;  ///< allow runs that were cut off, had failures or were not verified
   /// assumed relative standard deviation between runs; log_limits() combines it with the measured one
   double assumed_spread = 0.02;
   MetricsDeclared metrics_declared{};  ///< metrics of this program, used for files that declare none

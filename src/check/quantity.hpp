@@ -18,7 +18,6 @@ struct Quantity {
 /// Converts an amount to its base unit: (10, "us") gives (1e-5, "s").
 Quantity in_base_unit(double value, std::string_view unit);
 
-/// Returns the units in which limits may be written.
 std::vector<std::string> units_of_limits();
 
 /// Formats a number with four significant digits, in the unit in which `like` was written, for example "3.5 us".

@@ -57,7 +57,7 @@ Command command(CommandLine& line, std::span<const std::string> arguments, std::
   return with_output(line, line.known.at(&first).make());
 }
 
-/// Returns the command that the program gives itself, when it starts itself again for a GPU; nothing for one of a user.
+/// Returns the internal command with which the program starts itself as a child process; nothing for a user's command.
 std::optional<Command> internal_command(std::span<const std::string> arguments) {
   if (arguments.size() != 2) return std::nullopt;
   const std::string& name = arguments.front();

@@ -25,8 +25,8 @@ enum class ColorMode { automatic, always, never };
 enum class ProgressMode { automatic, plain, never };
 
 struct DeviceChoice {
-  std::optional<GpuSelection> gpu;  ///< by --gpu: one GPU of CUDA's or of the simulated machine
-  /// by --gpus, as an alternative to `gpu`; if neither is given, those that the scenarios need
+  std::optional<GpuSelection> gpu;  ///< --gpu: one GPU of CUDA or of the simulated machine
+  /// --gpus, an alternative to `gpu`; without both flags, the GPUs that the scenarios need
   std::optional<GpuSelection> gpus;
   NumaPolicy numa;                      ///< NUMA placement of the process; not used with the simulated device
   std::optional<std::string> simulate;  ///< name or path of the simulated machine's profile; absent: use real GPUs
@@ -54,7 +54,7 @@ struct OutputFiles {
   std::optional<std::string> timeline{};
   std::optional<std::string> junit{};
   std::optional<std::string> openmetrics{};
-  std::map<ReportFormat, std::string> formats{};  ///< files of --format
+  std::map<ReportFormat, std::string> formats{};
   /// Returns the files that were requested, with their flags.
   [[nodiscard]] std::vector<NamedFile> named() const;
 };
@@ -152,7 +152,7 @@ struct ReportCommand {
 struct CheckCommand {
   std::vector<std::string> results;  ///< the files to check; "-" is standard input
   std::string expect;                ///< name or path of the file with the expectations
-  bool allow_simulated = false;      ///< allow simulated results to be checked
+  bool allow_simulated = false;
   Annotations annotations = Annotations::none;
   OutputFiles files;  ///< the command uses only json, markdown, html, junit and openmetrics
   Presentation show;
@@ -261,7 +261,7 @@ struct GpuProbeCommand {
   int gpu = 0;
 };
 
-/// Runs cuFile for the process that has started this one, see scenarios/storage/cufile_server.hpp.
+/// Serves cuFile requests of the parent process, see scenarios/storage/cufile_server.hpp.
 struct CufileCommand {
   int gpu = 0;
 };
@@ -298,7 +298,6 @@ std::string complete(std::span<const std::string> words, Scenarios scenarios, co
 /// Makes the sampling policy for these flags, with defaults for flags not given. Throws UsageError if they conflict.
 SamplingPolicy policy_of(const SamplingChoice& choice, double budget = SamplingPolicy().budget);
 
-/// Returns the command-line flags that select this device.
 std::vector<std::string> flags_of(const DeviceChoice& device);
 
 /// Returns the command line that runs one case of `command` on the same device, quoted for a shell: "xferbench overlap

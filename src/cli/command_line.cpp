@@ -96,7 +96,7 @@ std::string explained(const CommandLine& line, const CLI::ParseError& error) {
   return flag.starts_with("-") ? flag + " needs a value" + see : fmt::format("--{} takes no value", flag);
 }
 
-/// Returns what a flag of other tools is called here, for example "; here it is --dir d2h"; empty if it is none.
+/// Returns the name here of a flag of other tools, for example "; here it is --dir d2h"; empty if unknown.
 std::string called_here(std::string flag) {
   static const std::map<std::string_view, std::string_view> kOfOthers{{"buffersize", "--size"},
                                                                       {"device", "--gpu"},

@@ -100,7 +100,7 @@ void reject_leftover_words(const CommandLine& line);
 void reject_word(const CommandLine& line, const std::string& word);
 void reject_unused_flags(const CommandLine& line, const CLI::App& command);
 void finish_measuring(CommandLine& line, double budget);
-/// Throws UsageError for --numa all, which the command of the command line does not take.
+/// Throws UsageError if --numa all is given: the chosen command does not accept it.
 void refuse_each_node(const CommandLine& line);
 /// Returns the scenario of that name. Throws UsageError if there is none.
 const Scenario& topic(const CommandLine& line, const std::string& word);

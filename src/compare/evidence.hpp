@@ -43,7 +43,7 @@ struct TestSettings {
   double threshold = 0;
   PriorSpread before{};
   bool bootstrap = false;
-  std::uint64_t seed = 0;  ///< seed of the random number generator for the bootstrap
+  std::uint64_t seed = 0;
 };
 
 struct ChangeEvidence {

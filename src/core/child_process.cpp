@@ -59,7 +59,7 @@ class Spawning : NonCopyable {
     for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
       posix_spawn_file_actions_addopen(&actions_, standard, "/dev/null", O_RDWR, 0);
     }
-    // Copies with high numbers first, so that no descriptor is overwritten before it is inherited.
+    // Duplicates each descriptor to a high number first, so that none is overwritten before it is inherited.
     constexpr int kHigh = 64;
     std::vector<Descriptor> copies;
     for (const InheritedDescriptor& one : inherited) {

@@ -56,7 +56,7 @@ struct DeviceError : std::runtime_error {
       : std::runtime_error(operation + ": " + reason) {}
 };
 
-/// The case cannot run on this machine, which shows only when it begins. Its result is skipped with this reason.
+/// The case cannot run on this machine, but that is known only when it runs. Its result is skipped with this reason.
 struct UnavailableError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

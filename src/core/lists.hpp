@@ -1,4 +1,3 @@
-// Helpers for lists.
 #pragma once
 
 #include <algorithm>

@@ -23,7 +23,7 @@ namespace {
 
 constexpr const char* kCufileLibrary = "libcufile.so.0";
 
-/// Returns what an error number of cuFile means, with what to do; empty for rare ones.
+/// Returns the meaning of a cuFile error number, with advice; empty for rare errors.
 std::string_view cufile_meaning(int error) {
   switch (error) {
     case 5001:
@@ -56,8 +56,8 @@ std::vector<std::string> files_like(const char* pattern) {
   return files;
 }
 
-/// A name for a file without one, while this object exists. cuFile opens a registered file again by the path that
-/// /proc shows for its descriptor, and there is nothing at the path of a nameless file. A symbolic link is enough.
+/// Gives a nameless file a name while this object exists. cuFile opens a registered file again by the path that /proc
+/// shows for its descriptor, and nothing is at the path of a nameless file. A symbolic link is enough.
 class NameForCufile : NonCopyable {
  public:
   explicit NameForCufile(int descriptor) {
@@ -66,7 +66,7 @@ class NameForCufile : NonCopyable {
     const std::filesystem::path path = std::filesystem::read_symlink(file, error);
     if (error || std::filesystem::exists(path, error)) return;
     std::filesystem::create_symlink(file, path, error);
-    if (!error) link_ = path;  // without it cuFile says what is wrong
+    if (!error) link_ = path;  // if the link fails, cuFile reports the error
   }
   ~NameForCufile() {
     std::error_code ignored;
@@ -77,8 +77,7 @@ class NameForCufile : NonCopyable {
   std::filesystem::path link_;
 };
 
-/// Returns a line about a call that returned an error: its number, what the number means where that helps, and what to
-/// do.
+/// Returns a line about a failed call: the error number, what it means if that helps, and what to do.
 std::string cufile_error_text(std::string_view call, int error, int cuda_error = 0) {
   const std::string_view meaning = cufile_meaning(error);
   return fmt::format("{} failed with error {}{}{}{}; for cuFile's own log set CUFILE_LOGFILE_PATH=/tmp/cufile.log",
@@ -105,7 +104,7 @@ struct Cufile::Error {
 };
 
 struct Cufile::File {
-  int type;  // 1: a descriptor
+  int type;  // 1: the handle is a descriptor
   union {
     int descriptor;
     void* handle;
@@ -133,7 +132,7 @@ Cufile::Cufile(const std::vector<std::string>& places) {
   for (const std::string& place : places) {
     library_ = dlopen(place.c_str(), RTLD_NOW);
     if (library_ != nullptr) break;
-    reason = dlerror();  // the last place is a file that exists, unless there is none
+    reason = dlerror();  // the last place exists, unless no place does, so its error is the most useful
   }
   if (library_ == nullptr) {
     throw UnavailableError(
@@ -147,7 +146,7 @@ Cufile::Cufile(const std::vector<std::string>& places) {
   count_paths();
 }
 
-/// Libraries before 1.15 do not count.
+/// Makes cuFile count reads by path. Libraries before 1.15 cannot.
 void Cufile::count_paths() {
   constexpr int kWithPaths = 3;
   const auto set_level = function<Error (*)(int)>("cuFileSetStatsLevel");
@@ -160,7 +159,7 @@ void Cufile::use_file(int descriptor) {
   File file{};
   file.type = 1;
   file.descriptor = descriptor;
-  // cuFile refuses files that were opened with O_NONBLOCK, as users' files are (error 5019).
+  // cuFile refuses files that were opened with O_NONBLOCK (error 5019), and the program opens users' files with it.
   ::fcntl(descriptor, F_SETFL, ::fcntl(descriptor, F_GETFL) & ~O_NONBLOCK);
   const NameForCufile name(descriptor);
   call<void**, File*>("cuFileHandleRegister", &file_, &file);
@@ -206,7 +205,7 @@ std::optional<CufilePaths> Cufile::paths() const {
     paths.nvfs += gpu[kNvfs];
     paths.posix += gpu[kPosix];
   }
-  // A library with another structure must not prove anything.
+  // If the sums differ, the library has another structure, and its counts prove nothing.
   if (gpus > kMostGpus || bytes != words[kReadBytes]) return std::nullopt;
   return paths;
 }

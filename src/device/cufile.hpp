@@ -24,13 +24,13 @@ inline constexpr const char* kCufileArgument = "__cufile";
 
 /// Reads that cuFile has made by each path. One read of a program may be several of them.
 struct CufilePaths {
-  std::uint64_t p2p = 0;    ///< from the device into GPU memory (PCIe P2PDMA)
-  std::uint64_t nvfs = 0;   ///< the same by the kernel module nvidia-fs
-  std::uint64_t posix = 0;  ///< into host memory, and copied (compatibility mode)
+  std::uint64_t p2p = 0;    ///< by PCIe P2PDMA, from the device into GPU memory
+  std::uint64_t nvfs = 0;   ///< by the kernel module nvidia-fs, from the device into GPU memory
+  std::uint64_t posix = 0;  ///< into host memory, then copied (compatibility mode)
 };
 
-/// Returns names of the library to try to load, in this order: for the loader's folders, then in those of CUDA Toolkits
-/// and of Python packages that exist.
+/// Returns the names of the library to try to load, in this order: in the loader's folders, then in the existing
+/// folders of CUDA Toolkits and of Python packages.
 std::vector<std::string> cufile_places();
 
 /// The library with its driver, one open file and one piece of GPU memory. It is never unloaded. Functions throw
@@ -48,7 +48,7 @@ class Cufile : NonCopyable {
   void use_memory(std::byte* data, std::size_t bytes);
   /// Reads a range of the file to the same offset of the memory, all of it. Threads may call it at the same time.
   void read(std::uint64_t offset, std::size_t bytes) const;
-  /// Returns the reads of this process so far; nothing if the library does not tell.
+  /// Returns the number of reads of this process so far; nothing if the library does not report it.
   [[nodiscard]] std::optional<CufilePaths> paths() const;
 
  private:

@@ -24,7 +24,6 @@ struct FileError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Which way the data of a file takes.
 enum class FileRoute {
   cached,  ///< through the page cache
   direct,  ///< past the page cache (O_DIRECT); what is not aligned to FilePlace's numbers goes through a copy
@@ -33,7 +32,7 @@ enum class FileRoute {
 /// How much of a file the page cache holds, in bytes of whole pages.
 struct Residency {
   std::uint64_t cached = 0;
-  std::uint64_t dirty = 0;  ///< cached and not yet written to the device; 0 if the system does not tell
+  std::uint64_t dirty = 0;  ///< cached and not yet written to the device; 0 if unknown
 };
 
 /// Where a file lies: facts for reports and for messages. Unknown texts are empty, unknown numbers 0.
@@ -45,10 +44,10 @@ struct FilePlace {
   std::uint64_t largest_request = 0;  ///< bytes of the largest request to the device
   bool in_memory = false;             ///< tmpfs or ramfs: there is no disk behind the file
   bool network = false;               ///< NFS, CIFS and the like: cold here may be warm on the server
-  bool virtual_machine = false;       ///< the host of the virtual machine may hold in its cache what is cold here
+  bool virtual_machine = false;       ///< the virtual machine's host may have cached data that is cold here
   std::uint64_t free_bytes = 0;       ///< free space for this user
-  /// Alignment of memory and of offsets that direct transfers need, in bytes; 0: unknown or not supported. A file that
-  /// is open with FileRoute::direct has what its reads use, which is never 0.
+  /// Alignment of memory and of offsets that direct transfers need, in bytes; 0: unknown or not supported. For a file
+  /// that is open with FileRoute::direct, these are the values that its reads use, never 0.
   std::size_t direct_memory_alignment = 0;
   std::size_t direct_offset_alignment = 0;
 };
@@ -59,17 +58,17 @@ class FileMapping : NonCopyable {
  public:
   virtual ~FileMapping() = default;
   [[nodiscard]] virtual std::span<const std::byte> bytes() const = 0;
-  /// Maps the pages of a range at once, which is faster than a fault for each. Does nothing where the system cannot.
+  /// Maps the pages of a range at once, which is faster than one fault per page. Does nothing if the system cannot.
   virtual void populate(std::size_t offset, std::size_t bytes) = 0;
-  /// Announces reads of a range. A simulated host charges what they cost, but for pages that are page-locked next their
-  /// mapping, which is part of that; a real host does nothing.
+  /// Announces reads of a range, whose time a simulated host charges; a real host does nothing. With `locked_next`,
+  /// the time to map pages is not charged, because page-locking includes it.
   virtual void note_read(std::size_t /*offset*/, std::size_t /*bytes*/, bool /*locked_next*/) {}
   /// Throws FileError if a page of the file could not be read since the mapping was made, or if the file is shorter
   /// now. Call it after the reads and before their data is trusted.
   virtual void require_intact() const = 0;
 };
 
-/// Who copies what the page cache holds for a ReadQueue. Direct reads are not concerned.
+/// Which threads copy data out of the page cache for a ReadQueue. Has no effect on direct reads.
 enum class QueueCopies {
   by_caller,   ///< the thread that uses the queue, one read after another
   by_workers,  ///< threads of the system, several reads at once
@@ -81,16 +80,15 @@ class ReadQueue : NonCopyable {
  public:
   virtual ~ReadQueue() = default;
 
-  /// Starts to read `bytes`, at least 1, from `offset` on into slot `slot`, in which no other read may be in flight. It
-  /// may reach the system only with finish(), so that several are one call. Direct reads overwrite the slot up to the
-  /// next aligned byte behind `bytes`, if it is that large; what is not aligned besides takes a request of its own and
-  /// a copy, before start() returns. Throws FileError.
+  /// Starts to read `bytes`, at least 1, from `offset` on into slot `slot`, in which no other read may be in flight.
+  /// The read may be submitted only by finish(), so that several reads are one system call. Direct reads overwrite the
+  /// slot up to the next aligned byte after `bytes`, if the slot is that large; other unaligned parts are read by a
+  /// request of their own and copied before start() returns. Throws FileError.
   virtual void start(std::size_t slot, std::size_t bytes, std::uint64_t offset) = 0;
-  /// Waits until one of the reads has ended, goes on after short and interrupted ones, and returns its slot, which
-  /// holds all its bytes. There must be a read. Throws FileError, also if the file ends before; then the queue may only
-  /// be destroyed.
+  /// Waits until one of the reads has ended, continues short and interrupted reads, and returns the slot, which holds
+  /// all bytes. A read must be in flight. Throws FileError, also if the file ends early; then only destroy the queue.
   [[nodiscard]] virtual std::size_t finish() = 0;
-  /// CPU time, in seconds, up to now of all threads that may work for the queue: of the caller's, too.
+  /// CPU seconds up to now of all threads that may work for the queue, including the caller.
   [[nodiscard]] virtual double cpu_now() const = 0;
 };
 
@@ -101,7 +99,7 @@ class DataFile : NonCopyable {
 
   /// Path for messages.
   [[nodiscard]] virtual const std::string& name() const = 0;
-  /// Number of its open descriptor, which stays this object's; -1 if there is none, as for a simulated file.
+  /// Number of its open descriptor, which this object owns; -1 if there is none, as for a simulated file.
   [[nodiscard]] virtual int descriptor() const { return -1; }
   /// Bytes when the file was opened. Reads and mappings expect at least as many for as long as it is open.
   [[nodiscard]] virtual std::uint64_t size() const = 0;
@@ -124,20 +122,20 @@ class DataFile : NonCopyable {
   /// Maps the whole file. Throws FileError.
   [[nodiscard]] virtual std::unique_ptr<FileMapping> map() = 0;
 
-  /// Writes dirty pages back and asks the system to drop the file's pages from the page cache. Pages that are mapped
-  /// or used at that moment stay, as do all of a file in memory; residency() tells. Throws FileError.
+  /// Writes dirty pages back and asks the system to drop the file's pages from the page cache. Pages that are mapped or
+  /// in use stay, and so do all pages of a file in memory; see residency(). Throws FileError.
   virtual void make_cold() = 0;
-  /// Returns how much of the file the page cache holds; nothing if the system does not tell, as for files of other
-  /// users that this one may not write.
+  /// Returns how much of the file the page cache holds; nothing if the system does not report it, as for files of other
+  /// users that this user may not write.
   [[nodiscard]] virtual std::optional<Residency> residency() = 0;
   /// Returns the offset of the first hole or unwritten range, which is read without the device; nothing if there is
-  /// none or the system does not tell. Ask after make_cold(): what a reserved file has in the page cache counts as
-  /// written there, even if it is only zeros that were read.
+  /// none or if unknown. Call it after make_cold(): cached pages of a reserved range count as written, even if they are
+  /// zeros that were read.
   [[nodiscard]] virtual std::optional<std::uint64_t> first_hole() = 0;
   [[nodiscard]] virtual FilePlace place() const = 0;
 };
 
-/// What a block device has carried since the system started, for all programs.
+/// Bytes that a block device has carried since the system started, for all programs.
 struct DeviceTraffic {
   std::uint64_t reads = 0;
   std::uint64_t bytes_read = 0;
@@ -145,7 +143,6 @@ struct DeviceTraffic {
   std::uint64_t bytes_written = 0;
 };
 
-/// The files of one host.
 class Files : NonCopyable {
  public:
   virtual ~Files() = default;
@@ -158,16 +155,16 @@ class Files : NonCopyable {
   /// read as zeros, without the device, until it is written. Throws FileError, also if less than 5 % of `size` (at
   /// least 64 MiB) would remain free.
   [[nodiscard]] virtual std::unique_ptr<DataFile> make_temporary(const std::string& folder, std::uint64_t size) = 0;
-  /// Opens the file of another object of this host once more, with another way, for reading or writing as the other.
+  /// Opens the file of another object of this host again by another route, with the same access (reading or writing).
   /// Throws FileError as open() does.
   [[nodiscard]] virtual std::unique_ptr<DataFile> reopen(const DataFile& file, FileRoute way) = 0;
   /// Whether `path` is a folder. Throws FileError if it does not exist.
   [[nodiscard]] virtual bool is_folder(const std::string& path) = 0;
   /// Returns facts about a file or a folder. Throws FileError if it does not exist.
   [[nodiscard]] virtual FilePlace place_of(const std::string& path) = 0;
-  /// Bytes that this process has made the system read from devices so far; nothing if the system does not tell.
+  /// Bytes that this process has caused the system to read from devices so far; nothing if unknown.
   [[nodiscard]] virtual std::optional<std::uint64_t> bytes_from_device() = 0;
-  /// Nothing if there is no block device at that place or the system does not tell.
+  /// Returns the traffic of the block device at that place; nothing if there is none or if unknown.
   [[nodiscard]] virtual std::optional<DeviceTraffic> traffic_of(const FilePlace& place) = 0;
 };
 

@@ -1,4 +1,4 @@
-// What is said when an operation on a real file fails.
+// Error messages for failed operations on real files.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@ namespace xferbench {
 
 inline constexpr const char* kThroughCache = "read it through the page cache instead";
 
-/// Throws FileError "cannot OPERATION NAME: ..." with what the system says of an error number, and with advice.
+/// Throws FileError "cannot OPERATION NAME: ..." with the system's message for `error`, and with `advice`.
 [[noreturn]] void fail_at(std::string_view operation, std::string_view name, int error, std::string_view advice = {});
 
-/// For a read that failed. `direct`: what the file's direct reads need; nothing: it goes through the page cache.
+/// Throws FileError for a failed read. `direct`: alignment that direct reads need; nothing: the read was not direct.
 [[noreturn]] void fail_reading(std::string_view name, std::uint64_t bytes, std::uint64_t offset, int error,
                                const std::optional<DirectAlignment>& direct);
 

@@ -34,7 +34,7 @@ constexpr std::array<std::pair<std::uint32_t, const char*>, 11> kMagicNumbers{{
     {0x01021997, "9p"},
 }};
 
-/// Data of these comes from another system, which has a cache of its own: a server, or the host of a virtual machine.
+/// Whether data comes from another system with a cache of its own: a server, or the host of a virtual machine.
 bool is_remote(std::string_view file_system) {
   constexpr std::array kRemote{"nfs",  "cifs",      "smb",          "9p",     "virtiofs",
                                "ceph", "fuse.ceph", "fuse.sshfs",   "lustre", "gpfs",
@@ -49,7 +49,7 @@ std::string first_line_of(const fs::path& path) {
   return line;
 }
 
-/// Returns the number in KiB that the file holds, in bytes; 0 if there is none.
+/// Reads a file that holds a number of KiB. Returns bytes; 0 if there is no such number.
 std::uint64_t kib_in(const fs::path& path) {
   std::ifstream file(path);
   std::uint64_t kib = 0;
@@ -116,7 +116,7 @@ void add_device(FilePlace& place, dev_t device) {
   std::error_code error;
   fs::path folder = fs::canonical("/sys/dev/block/" + number_of(device), error);
   if (error) return;
-  if (fs::exists(folder / "partition", error)) folder = folder.parent_path();  // the disk has the queue
+  if (fs::exists(folder / "partition", error)) folder = folder.parent_path();  // a partition has no queue; its disk has
   place.device = folder.filename().string();
   place.scheduler = chosen_of(first_line_of(folder / "queue/scheduler"));
   place.readahead = kib_in(folder / "queue/read_ahead_kb");
@@ -144,7 +144,7 @@ bool is_virtual_machine() {
     if (line.starts_with("flags")) break;
   }
   if (!first_line_of("/sys/hypervisor/type").empty()) return true;
-  // The maker that firmware names, for processors without that flag, as of Arm.
+  // Arm processors lack that flag, but the firmware names the maker of the virtual machine.
   const std::string dmi = "/sys/class/dmi/id/";
   const std::string made = first_line_of(dmi + "sys_vendor") + " " + first_line_of(dmi + "product_name");
   constexpr std::array kMakers{"QEMU", "KVM", "VMware", "VirtualBox", "Virtual Machine", "Google Compute Engine"};
@@ -154,7 +154,7 @@ bool is_virtual_machine() {
 }  // namespace
 
 std::optional<DeviceTraffic> traffic_of_device(const std::string& name) {
-  constexpr std::uint64_t kSector = 512;  // in this file, whatever the device's own is
+  constexpr std::uint64_t kSector = 512;  // unit in this file, whatever the device's own sector size is
   std::ifstream file("/sys/class/block/" + name + "/stat");
   DeviceTraffic all;
   std::uint64_t merged = 0;

@@ -10,10 +10,10 @@
 
 namespace xferbench {
 
-/// What is unknown stays empty. The file may be a folder or a block device, and may be opened by O_PATH.
+/// Returns the facts; unknown ones stay empty. The file may be a folder or a block device, and may be opened by O_PATH.
 FilePlace place_of_open_file(SystemCalls& calls, int file);
 
-/// What the device with this name has carried, from /sys/class/block/NAME/stat.
+/// Returns the traffic of the device with this name, from /sys/class/block/NAME/stat.
 std::optional<DeviceTraffic> traffic_of_device(const std::string& name);
 
 }  // namespace xferbench

@@ -59,9 +59,9 @@ std::string cpu_model() {
   return {};
 }
 
-/// The files of one version of control groups. A missing file, and "max", is no limit.
+/// The file names of one version of control groups. A missing file and the word "max" mean no limit.
 struct MemoryFiles {
-  std::vector<const char*> limits;  ///< each of them may be the smallest
+  std::vector<const char*> limits;  ///< files with limits; the smallest limit applies
   const char* used;
   const char* reclaimable;  ///< in memory.stat: page cache, which counts as used, but is freed when memory is needed
 };
@@ -225,7 +225,7 @@ std::optional<std::uint64_t> control_group_headroom(const path& groups_of_proces
     const bool is_version2 = names == ",,";
     if (!is_version2 && names.find(",memory,") == std::string::npos) continue;
     const path top = is_version2 ? mounts : mounts / "memory";
-    // A container may name groups that it does not see: then the group that is mounted at the top is its own.
+    // A container may have a group whose path it cannot see. Then the group that is mounted at the top is its own.
     for (path rest = path(line.substr(place)).relative_path();; rest = rest.parent_path()) {
       const auto one = headroom_of(top / rest, is_version2 ? kVersion2 : kVersion1);
       if (one) least = std::min(least.value_or(*one), *one);

@@ -40,7 +40,7 @@ void require_node(const NumaPolicy& policy);
 /// in full; empty on success. Throws UsageError if Kind::node cannot be applied.
 std::string place_process(const NumaPolicy& policy, std::optional<int> gpu_node);
 
-/// Like place_process() for one GPU, but for several. Kind::local binds to their common_node(), if they have one.
+/// Like place_process() above, but for several GPUs. Kind::local binds to their common_node(), if they have one.
 std::string place_process(const NumaPolicy& policy, std::span<const std::optional<int>> gpu_nodes);
 
 /// Returns the NUMA node of all these GPUs; nothing if they are on different nodes or one is unknown.
@@ -89,7 +89,7 @@ std::optional<std::uint64_t> control_group_headroom(
     const std::filesystem::path& groups_of_process = "/proc/self/cgroup",
     const std::filesystem::path& mounts = "/sys/fs/cgroup");
 
-/// Returns what may keep a system with this kernel from pinning memory that is free; empty if nothing is known.
+/// Returns why a system with this kernel may refuse to pin free memory; empty if no reason is known.
 std::string pinning_hint(std::string_view kernel);
 
 /// Returns the bytes of host memory available without swapping, within this process's control group and the NUMA nodes

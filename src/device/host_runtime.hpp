@@ -55,7 +55,7 @@ class HostRuntime : NonCopyable {
   /// Runs `work` on the calling thread. A simulated host advances its clock by the modelled `cost`, and runs `work`
   /// only while data movement is on.
   virtual void work(const HostCost& cost, const std::function<void()>& work) = 0;
-  /// The host's files. A host that exists only in a test has none and throws std::logic_error.
+  /// Returns the host's files. Throws std::logic_error for a host that exists only in a test.
   [[nodiscard]] virtual Files& files() { throw std::logic_error("this host has no files"); }
 };
 
@@ -75,7 +75,7 @@ class RealHost : public HostRuntime {
 
  private:
   std::function<void()> prepare_;
-  std::unique_ptr<Files> files_;  // made by the first call of files()
+  std::unique_ptr<Files> files_;  // created by the first call of files()
 };
 
 }  // namespace xferbench

@@ -88,7 +88,7 @@ class Kernel {
   Kernel& operator=(const Kernel&) = default;
 };
 
-/// Base of a kernel's class, which it gives as Self: copies it.
+/// Base class of kernels, which implements the copying of a kernel. `Self` is the derived class.
 template <class Self>
 class KernelOf : public Kernel {
  public:

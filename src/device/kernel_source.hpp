@@ -22,9 +22,9 @@ struct KernelSource {
 
 /// Launch parameters that the kernel's file requests (docs/own-kernels.md).
 struct LaunchRequest {
-  unsigned block_size = 0;           ///< threads per block; 0: no preference
-  unsigned elements_per_thread = 1;  ///< elements that each thread processes
-  unsigned shared_bytes = 0;         ///< dynamic shared memory per block, in bytes
+  unsigned block_size = 0;  ///< threads per block; 0: no preference
+  unsigned elements_per_thread = 1;
+  unsigned shared_bytes = 0;  ///< dynamic shared memory per block, in bytes
 };
 
 /// One launch with the arguments of the required signature, (const T* in, T* out, size_t elements).

@@ -33,8 +33,8 @@ class Machine : NonCopyable {
   [[nodiscard]] virtual Gate make_gate(double timeout) = 0;
   [[nodiscard]] Gate make_gate() { return make_gate(1.0); }
 
-  /// From now on, the calling thread runs on this NUMA node of the host, and host memory comes from it. Nothing: as the
-  /// machine was opened.
+  /// Makes the calling thread run on this NUMA node and allocate host memory from it. Nothing: restores the placement
+  /// with which the machine was opened.
   virtual void place_host(std::optional<int> node) = 0;
 
   /// Sets whether operations move and compute real bytes. A real machine always does and ignores this call. A simulated

@@ -23,7 +23,7 @@ struct GuardedRange {
   std::atomic<bool> broken{false};
 };
 
-/// What the handler reads: no locks, no allocation, and pages of a size that is known before.
+/// Data that the signal handler reads. The handler must not lock or allocate.
 struct GuardedRanges {
   std::array<GuardedRange, 256> all{};
   std::atomic<std::uintptr_t> page{4096};
@@ -33,18 +33,18 @@ struct GuardedRanges {
 static_assert(std::atomic<std::uintptr_t>::is_always_lock_free, "a signal handler may not wait for a lock");
 
 GuardedRanges& guarded_ranges() {
-  static constinit GuardedRanges ranges;  // without a guard of its initialisation, which could wait in the handler
+  static constinit GuardedRanges ranges;  // constinit: an initialization guard could block in the signal handler
   return ranges;
 }
 
-/// Returns false if the address is in no guarded mapping or if zeros cannot be put there.
+/// Replaces the pages from the address to the end of its guarded mapping by zeros. Returns false if that is impossible.
 bool put_zeros_at(std::uintptr_t address) {
   GuardedRanges& ranges = guarded_ranges();
   for (GuardedRange& range : ranges.all) {
     const std::uintptr_t begin = range.begin.load(std::memory_order_acquire);
     const std::uintptr_t end = range.end.load(std::memory_order_acquire);
     if (begin == 0 || address < begin || address >= end) continue;
-    if (range.begin.load(std::memory_order_acquire) != begin) continue;  // it changed in between
+    if (range.begin.load(std::memory_order_acquire) != begin) continue;  // the entry was changed meanwhile
     range.broken.store(true, std::memory_order_release);
     const std::uintptr_t page = address - address % ranges.page.load(std::memory_order_relaxed);
     constexpr int kZeros = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
@@ -54,11 +54,11 @@ bool put_zeros_at(std::uintptr_t address) {
   return false;
 }
 
-/// Does what would have happened without our handler.
+/// Passes the signal to the handler that was installed before, or does its default action.
 void pass_on(int signal, siginfo_t* facts, void* context) {
   const struct sigaction& previous = guarded_ranges().previous;
   if ((previous.sa_flags & SA_SIGINFO) != 0) return previous.sa_sigaction(signal, facts, context);
-  const bool sent = facts->si_code <= 0;  // by kill() and the like, and not by a read
+  const bool sent = facts->si_code <= 0;  // by kill() or the like, not by a memory access
   if (previous.sa_handler == SIG_IGN && sent) return;
   if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN) return previous.sa_handler(signal);
   std::signal(signal, SIG_DFL);
@@ -72,7 +72,7 @@ void on_bus_error(int signal, siginfo_t* facts, void* context) {
   errno = kept;
 }
 
-/// Returns the error number; 0 if the handler is there.
+/// Installs the handler of SIGBUS. Returns the error number; 0 on success.
 int install_handler() {
   GuardedRanges& ranges = guarded_ranges();
   ranges.page = page_bytes();
@@ -80,7 +80,7 @@ int install_handler() {
   ours.sa_sigaction = &on_bus_error;
   ours.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
   sigemptyset(&ours.sa_mask);
-  // First the previous one, which our handler may need as soon as it is there.
+  // Stores the previous handler first, because the new handler may need it at once.
   if (sigaction(SIGBUS, nullptr, &ranges.previous) != 0 || sigaction(SIGBUS, &ours, nullptr) != 0) return errno;
   return 0;
 }

@@ -9,16 +9,16 @@
 
 namespace xferbench {
 
-/// While it lives, a SIGBUS within the mapping puts zeros in the place of its pages from the failed one to the end, and
-/// broken() says so. The rest too, because one area needs one entry in the process's table of mappings, which is
-/// limited, and one fault instead of millions; data of a broken mapping is not used anyway. Signals elsewhere go to the
-/// handler that was there before.
+/// While this object lives, a SIGBUS within the mapping replaces the pages from the failed one to the end by zeros, and
+/// broken() returns true. All later pages are replaced, too, because that needs one entry in the process's table of
+/// mappings, which is limited, and one fault instead of millions; data of a broken mapping is not used anyway. Signals
+/// elsewhere go to the previous handler.
 class MappingGuard : NonCopyable {
  public:
   /// `mapping` begins at a page boundary. Throws std::system_error if there are too many mappings or if the system does
   /// not accept the handler.
   explicit MappingGuard(std::span<const std::byte> mapping);
-  /// No thread may read the mapping any more. It is unmapped later, so that no other mapping is taken for this one.
+  /// No thread may read the mapping any more. Unmap it after this, so that no other mapping is taken for this one.
   ~MappingGuard();
 
   [[nodiscard]] bool broken() const;

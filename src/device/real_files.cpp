@@ -29,8 +29,8 @@ namespace xferbench {
 
 namespace {
 
-// Where the system does not tell which alignment direct transfers need. All common devices have blocks of 512 or of
-// 4096 bytes, and the larger one suits both.
+// Alignment if the system does not report what direct transfers need. All common devices have blocks of 512 or of 4096
+// bytes, and the larger number suits both.
 constexpr DirectAlignment kLargestUsual{4096, 4096};
 
 constexpr std::uint64_t round_down(std::uint64_t number, std::uint64_t step) { return number / step * step; }
@@ -62,8 +62,8 @@ class MappedBytes : NonCopyable {
   std::span<std::byte> all_;
 };
 
-/// Shared and read-only, so that the driver can register the page cache's own pages. There is no advice about the order
-/// of reads: programs that map models give none, and this is to show what they get.
+/// Shared and read-only, so that the driver can register the page cache's own pages. Gives no advice (madvise) about
+/// the order of reads, because programs that map models give none.
 class RealMapping final : public FileMapping {
  public:
   RealMapping(SystemCalls& calls, SharedDescriptor file, std::string name, void* mapped, std::size_t bytes)
@@ -115,7 +115,6 @@ struct FreeAligned {
 };
 using AlignedBytes = std::unique_ptr<std::byte, FreeAligned>;
 
-/// `bytes` and `alignment` are powers of two or multiples of them.
 AlignedBytes aligned_bytes(std::size_t alignment, std::size_t bytes) {
   AlignedBytes made(static_cast<std::byte*>(std::aligned_alloc(alignment, round_up(bytes, alignment))));
   if (!made) throw std::bad_alloc();
@@ -199,7 +198,8 @@ std::size_t RealFile::read_direct(std::span<std::byte> to, std::uint64_t offset)
   return aligned && whole > 0 ? read_once(to.first(whole), offset) : read_through_copy(to, offset);
 }
 
-/// Reads whole blocks to a small buffer of its own. Ends at the next block's start if memory is aligned from there on.
+/// Reads whole blocks to a small aligned buffer and copies them to `to`. Ends at the next block's start if memory is
+/// aligned from there on.
 std::size_t RealFile::read_through_copy(std::span<std::byte> to, std::uint64_t offset) {
   constexpr std::size_t kMost = 256 * KiB;
   const DirectAlignment needed = *opened_.direct;
@@ -257,8 +257,8 @@ std::unique_ptr<FileMapping> RealFile::map() {
 }
 
 void RealFile::make_cold() {
-  // Dirty pages are not dropped. Someone else may just have written a file that is open for reading only, and some file
-  // systems have nothing to write back (EINVAL, EROFS).
+  // Dirty pages cannot be dropped, so they are written first. Another process may have written a file that is open for
+  // reading only here, and some file systems have nothing to write back (EINVAL, EROFS).
   if (calls_.fdatasync(number()) != 0 && errno != EINVAL && errno != EROFS) {
     fail_writing("write all data to the device of", errno, size_);
   }
@@ -271,9 +271,9 @@ std::optional<Residency> RealFile::residency() {
   return Residency{pages.cached * page_bytes(), pages.dirty * page_bytes()};
 }
 
-/// For systems without cachestat, or with a filter of system calls that does not know it.
+/// For systems without cachestat(), or with a seccomp filter that blocks it.
 std::optional<Residency> RealFile::mapped_residency() {
-  // For other users' files mincore says of all pages that they are cached, whether or not they are.
+  // For other users' files, mincore() reports all pages as cached.
   const std::string path = own_path_of(*opened_.file);
   if (owner_ != ::geteuid() && ::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) != 0) return std::nullopt;
   constexpr std::uint64_t kPart = GiB;  // the answer takes one byte a page
@@ -348,14 +348,14 @@ void reserve_space(SystemCalls& calls, int file, std::string_view name, std::uin
   const bool known = space.f_blocks != 0;  // a tmpfs without a limit has 0
   if (known && (free < reserve || free - reserve < size)) fail_for_space(name, size, free, reserve);
   if (size == 0) return;
-  // Not posix_fallocate, which writes to each block where the file system cannot reserve.
+  // posix_fallocate() is not used: it writes to each block if the file system cannot reserve space.
   if (calls.fallocate(file, static_cast<off_t>(size)) == 0) return;
   if (errno == ENOSPC || errno == EDQUOT) fail_for_space(name, size, free, reserve);
   if (errno != EOPNOTSUPP && errno != ENOSYS) fail_at("reserve the space of", name, errno);
   if (calls.ftruncate(file, static_cast<off_t>(size)) != 0) fail_at("set the size of", name, errno);
 }
 
-/// For file systems that cannot make files without a name: a new file whose name is removed at once.
+/// Makes a file and removes its name at once, for file systems without files that have no name (O_TMPFILE).
 SharedDescriptor nameless_by_removal(SystemCalls& calls, const std::string& folder, std::string_view name) {
   constexpr int kTries = 100;
   for (int i = 0; i < kTries; ++i) {

@@ -9,7 +9,7 @@ namespace xferbench {
 
 namespace {
 
-// Not in the headers of older systems. Numbers of <linux/stat.h>, the table of system calls and <linux/mman.h>.
+// Constants of <linux/stat.h>, the table of system calls and <linux/mman.h>, which older systems' headers lack.
 constexpr unsigned kAskDirectAlignment = 0x2000;       // STATX_DIOALIGN
 constexpr std::size_t kDirectAlignmentAt = 152;        // stx_dio_mem_align and stx_dio_offset_align
 constexpr std::size_t kStatxBytes = 256;               // struct statx, which keeps room for later members

@@ -56,9 +56,9 @@ class SystemCalls : NonCopyable {
   void* mmap(std::size_t bytes, int file, off_t offset);
   /// Maps the pages of a range of a mapping (madvise, Linux 5.14).
   int populate(std::byte* mapped, std::size_t bytes);
-  /// The whole file's pages (cachestat, Linux 6.5).
+  /// Counts the whole file's pages in the page cache (cachestat, Linux 6.5).
   int cachestat(int file, CachedPages& pages);
-  /// What statx tells of direct transfers (Linux 6.1); ENOSYS if it does not tell.
+  /// Gets the alignment for direct transfers by statx (Linux 6.1); ENOSYS if statx does not report it.
   int direct_alignment(int file, DirectAlignment& alignment);
 
   /// Makes a call of liburing, which returns an error number as a negative result. `name` is the system's call.
@@ -80,7 +80,7 @@ class SystemCalls : NonCopyable {
   virtual int fault(const char* call, std::size_t& bytes);
 
  private:
-  /// Whether the call is to be made; if not, errno says why.
+  /// Whether the call may be made. If not, sets errno to the injected error.
   bool permitted(const char* name, std::size_t& bytes);
 
   template <class Call, class... Arguments>

@@ -120,7 +120,7 @@ struct CopyBatch {
 
 /// Copies of equally long ranges at an even distance, which one call submits (cudaMemcpy2DAsync).
 struct StridedCopy {
-  Copy first{};                       ///< the first range
+  Copy first{};
   std::size_t rows = 0;               ///< number of ranges
   std::size_t destination_pitch = 0;  ///< bytes from one range to the next, at least first.bytes
   std::size_t source_pitch = 0;

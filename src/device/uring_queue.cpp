@@ -27,7 +27,7 @@ std::string memory_limit_text(std::size_t bytes) {
       format_memory(bytes), limit.rlim_cur == RLIM_INFINITY ? "all memory" : format_memory(limit.rlim_cur));
 }
 
-/// `error` is that of a call by which a queue is made.
+/// `error`: error number of a call that creates the queue.
 [[noreturn]] void fail_to_make_queue(std::string_view name, int error, std::size_t bytes) {
   const auto advice = [&]() -> std::string {
     switch (error) {
@@ -43,7 +43,6 @@ std::string memory_limit_text(std::size_t bytes) {
   fail_at("queue reads by io_uring of", name, error, advice());
 }
 
-/// Owner of a ring.
 class Ring : NonCopyable {
  public:
   /// Throws FileError. `memory`: bytes that are to be registered.
@@ -52,8 +51,8 @@ class Ring : NonCopyable {
     if (error != 0) fail_to_make_queue(name, error, memory);
   }
   ~Ring() {
-    // The end of a ring gives its memory free only some time later. Until then it counts as locked by this user, and
-    // the next ring might get none.
+    // The kernel releases the memory of a closed ring only some time later. Until then it counts as locked by this
+    // user, and the next ring might get none. So the buffers are unregistered first.
     io_uring_unregister_buffers(&ring_);
     io_uring_queue_exit(&ring_);
   }
@@ -71,7 +70,7 @@ class UringQueue final : public ReadQueue {
         file_(file),
         memory_(memory),
         reads_(slots),
-        // The system copies what is in the page cache while the caller submits, unless it must leave that to workers.
+        // The system copies cached data while the caller submits, unless IOSQE_ASYNC leaves the copies to workers.
         flags_(IOSQE_FIXED_FILE | (!file.direct && copies == QueueCopies::by_workers ? IOSQE_ASYNC : 0)),
         ring_(calls, static_cast<unsigned>(slots), file.file.name(), memory.size()) {
     register_all();
@@ -80,7 +79,7 @@ class UringQueue final : public ReadQueue {
 
   void start(std::size_t slot, std::size_t bytes, std::uint64_t offset) override;
   [[nodiscard]] std::size_t finish() override;
-  /// The system's workers are threads of this process: its clock has their time, that of the thread has not.
+  /// io_uring's workers are threads of this process, so the process's clock includes their time.
   [[nodiscard]] double cpu_now() const override {
     timespec time{};
     static_cast<void>(clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time));
@@ -105,8 +104,8 @@ class UringQueue final : public ReadQueue {
   SystemCalls& calls_;
   QueuedFile file_;
   std::span<std::byte> memory_;
-  std::vector<Read> reads_;         // of each slot
-  std::vector<std::size_t> ended_;  // slots that start() read whole
+  std::vector<Read> reads_;         // per slot: the read in flight
+  std::vector<std::size_t> ended_;  // slots whose read start() has completed
   std::size_t in_flight_ = 0;       // reads in the ring
   unsigned flags_;
   Ring ring_;
@@ -125,8 +124,8 @@ void UringQueue::register_all() {
   if (result < 0) fail_to_make_queue(file_.file.name(), -result, memory_.size());
 }
 
-/// Returns 0 if the ring cannot read this by one request without a copy. The last block of a file is asked for as a
-/// whole where the slot has room for it.
+/// Returns the bytes to request; 0 if the ring cannot read them by one request without a copy. Requests the last block
+/// of a file as a whole if the slot has room for it.
 std::size_t UringQueue::bytes_to_ask_for(std::span<std::byte> slot, const Read& read) const {
   if (!file_.direct) return read.bytes;
   const DirectAlignment needed = *file_.direct;
@@ -146,7 +145,7 @@ void UringQueue::start(std::size_t slot, std::size_t bytes, std::uint64_t offset
     ended_.push_back(slot);
     return;
   }
-  io_uring_sqe* const entry = io_uring_get_sqe(ring_.get());  // there is one for each slot
+  io_uring_sqe* const entry = io_uring_get_sqe(ring_.get());  // not null: the ring has an entry for each slot
   io_uring_prep_read_fixed(entry, 0, to.data(), static_cast<unsigned>(asked), offset, static_cast<int>(slot));
   io_uring_sqe_set_flags(entry, flags_);
   io_uring_sqe_set_data64(entry, slot);
@@ -158,7 +157,7 @@ io_uring_cqe* UringQueue::await_one() {
   io_uring_cqe* entry = nullptr;
   while (io_uring_sq_ready(ring_.get()) > 0 || io_uring_peek_cqe(ring_.get(), &entry) != 0) {
     const int result = calls_.ring("io_uring_enter", [this] { return io_uring_submit_and_wait(ring_.get(), 1); });
-    // EAGAIN says that the system was short of memory for a request and is to be asked again.
+    // EAGAIN: the system was short of memory for a request and must be asked again.
     if (result < 0 && result != -EAGAIN) fail_at("wait for reads by io_uring of", file_.file.name(), -result);
   }
   return entry;
@@ -178,13 +177,13 @@ std::size_t UringQueue::finish() {
   const auto& [bytes, offset] = reads_[slot];
   const bool goes_on = result >= 0 || result == -EINTR || result == -EAGAIN;
   if (!goes_on) fail_reading(file_.file.name(), bytes, offset, -result, file_.direct);
-  // Short and interrupted reads are rare: the rest is read at once. A file that ended is found there.
+  // Short and interrupted reads are rare, so the rest is read synchronously. If the file has ended, read_at() throws.
   const std::size_t got = std::min(bytes, static_cast<std::size_t>(std::max(result, 0)));
   if (got < bytes) file_.file.read_at(slot_of(slot).subspan(got, bytes - got), offset + got);
   return slot;
 }
 
-/// The end of a ring does not wait for its reads, which would write to memory that has another owner then.
+/// Closing a ring does not wait for its reads, which could then write to memory that has a new owner.
 void UringQueue::end_reads() {
   for (std::size_t left = in_flight_ - io_uring_sq_ready(ring_.get()); left > 0;) {
     io_uring_cqe* entry = nullptr;
@@ -193,7 +192,7 @@ void UringQueue::end_reads() {
       io_uring_cqe_seen(ring_.get(), entry);
       --left;
     } else if (result != -EINTR && result != -EAGAIN) {
-      return;  // the ring is broken, and nothing else can be asked
+      return;  // the ring is broken: its reads cannot be awaited
     }
   }
 }

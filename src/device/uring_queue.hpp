@@ -12,12 +12,12 @@
 namespace xferbench {
 
 struct QueuedFile {
-  DataFile& file;                         ///< reads what the queue cannot read whole
-  int number;                             ///< its descriptor
-  std::optional<DirectAlignment> direct;  ///< nothing: through the page cache
+  DataFile& file;                         ///< for reads that the queue cannot do in one request
+  int number;                             ///< descriptor of `file`
+  std::optional<DirectAlignment> direct;  ///< alignment of direct reads; nothing: reads use the page cache
 };
 
-/// As DataFile::make_queue(). `calls` and the file must outlive the queue.
+/// Makes the queue of DataFile::make_queue(). `calls` and the file must outlive the queue.
 std::unique_ptr<ReadQueue> make_uring_queue(SystemCalls& calls, const QueuedFile& file, std::span<std::byte> memory,
                                             std::size_t slots, QueueCopies copies);
 

@@ -74,7 +74,7 @@ Place place_of_calls(const AnalysisInput& input, std::span<const Index> calls);
 /// Returns a candidate without fixes. Its finding gets the number and place of these operations, and at_most = true.
 Candidate of_operations(const AnalysisInput& input, FindingKind kind, std::span<const Index> operations);
 Candidate of_calls(const AnalysisInput& input, FindingKind kind, std::span<const Index> calls);
-/// Likewise, with the sizes of these copies.
+/// Like of_operations(), with the sizes of the copies in the finding.
 Candidate of_copies(const AnalysisInput& input, FindingKind kind, std::span<const Index> copies);
 
 /// Whether it is a copy between host and GPU.
@@ -104,10 +104,10 @@ std::vector<Index> calls_of_work_before(const Program& program, Index call);
 
 /// Bytes of new memory that the thread touched before the copy, with pages of 4 KiB.
 std::uint64_t new_memory_before(const Program& program, Index call);
-/// Seconds of that work.
+/// Returns the seconds of the work before the copy, see calls_of_work_before().
 double work_before(const Program& program, Index call);
 
-/// Removes this much time from the program's own work for this copy, most from where it takes longest.
+/// Subtracts `seconds` from the program's own work before this copy, most from the longest pieces of work.
 void shorten_work_before(Program& program, Index call, double seconds);
 
 /// Returns the sampled copies (HostCall::is_sampled) of each thread, in order.

@@ -25,8 +25,8 @@ struct Duplex {
   double d2h = 1;
 };
 
-/// By this share the CPU takes longer or shorter for copies in other processes of a machine: of the fixed examples
-/// fresh and mapped, 29 of 32 processes on four H100s lie that near to the median of their machine.
+/// Relative difference of CPU copy times between processes of a machine. In the fixed examples `fresh` and `mapped`, 29
+/// of 32 processes on four H100s were within this share of their machine's median.
 inline constexpr double kCpuSpread = 0.15;
 
 /// How the pieces of a run of small copies can be moved together, as scenario scatter measures it.

@@ -81,7 +81,7 @@ double noise_of(const std::vector<double>& runs) {
   return (most - least) / 2 / typical_of(runs);
 }
 
-/// A note says that runs differ by more. Larger gains are told even if an odd run makes the difference larger.
+/// If runs differ by more than this share, a note says so. Larger gains are reported even if an outlier differs more.
 constexpr double kMuchNoise = 0.1;
 
 /// Returns a sentence if the baseline runs differ by so much that the gains are not known well; else empty.

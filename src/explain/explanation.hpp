@@ -100,11 +100,11 @@ struct Finding {
   /// Nothing if gains are unavailable.
   std::optional<double> seconds_after{};
   std::optional<double> seconds_after_all{};
-  /// The shorter end, where `seconds_after` is the longer one: the program's own work that recurs before each copy that
-  /// the fix merges goes with it (wrappers, an iteration of a loop), or the CPU copies fast where the fixed copies need
-  /// it. Nothing if that changes the time by less than 2 %.
+  /// Lower end of the range of which `seconds_after` is the upper end. It assumes that the program's own work that
+  /// recurs before each merged copy (wrappers, a loop iteration) disappears with the copy, or that the CPU copies fast
+  /// where fixed copies depend on it. Nothing if both ends differ by less than 2 %.
   std::optional<double> seconds_after_least{};
-  double work_around = 0;                   ///< seconds of that own work, summed over the copies; 0: the other reason
+  double work_around = 0;                   ///< seconds of that recurring work, of all copies; 0: a fast CPU is assumed
   std::vector<Alternative> alternatives{};  ///< fastest first
   double share = 0;  ///< the larger gain of this fix, alone or after the earlier fixes, as a share of the wall time
 };
@@ -115,7 +115,7 @@ struct WindowSummary {
   std::size_t times = 1;  ///< number of occurrences of the range; they are analyzed together
   double seconds = 0;     ///< duration with the profiler
   std::optional<double>
-      baseline{};  ///< duration without the profiler: of the run in the middle, or the faster of two there
+      baseline{};  ///< duration without the profiler: of the median run, or of the faster of the two middle ones
   std::optional<double> replayed{};  ///< duration of the replay of the unchanged program
   /// Returns the duration to which gains are relative: `baseline` if it is known, else `seconds`.
   [[nodiscard]] double reference() const { return baseline.value_or(seconds); }

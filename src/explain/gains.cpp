@@ -153,13 +153,13 @@ FixTrial tried(const Program& program, const Candidate& candidate, double before
 
 // --- Ranges ----------------------------------------------------------------------------------------------------------
 
-/// Ends that differ by a smaller share are one.
+/// A range whose ends differ by a smaller share is reported as one number.
 constexpr double kWorthAWord = 0.02;
 
-/// What becomes of a fixed program if own work goes with the copies that the fixes merged.
+/// Duration of a fixed program if its own work around merged copies disappears with these copies.
 struct LessWork {
   double seconds = 0;  ///< duration
-  double work = 0;     ///< seconds of the work that goes
+  double work = 0;     ///< seconds of the work that disappears
 };
 
 /// Removes from a fixed program the own work that recurs around its merged copies, with the calls between them. Work
@@ -198,11 +198,11 @@ double seconds_at_cpu_rate(Program fixed, double factor, double scale) {
   return std::max(replay(fixed).seconds * scale, busiest(fixed));
 }
 
-/// Both ends of what a fixed program takes, in seconds.
+/// Range of the duration of a fixed program, in seconds.
 struct Ends {
   double most = 0;
   std::optional<double> least{};
-  double work = 0;  ///< seconds of own work that goes at the lower end
+  double work = 0;  ///< seconds of own work that the lower end leaves out
 };
 
 /// `seconds`: what the fixed program takes if all own work stays and the CPU copies as fast as it was measured to.
@@ -222,7 +222,7 @@ Ends ends_of(Program fixed, double seconds, double scale, double reference) {
   return ends;
 }
 
-/// Whether the time with such a finding fixed may have two ends. Of others, none are looked for: it takes replays.
+/// Whether a fix of such a finding may give a range of times. Others are not tried, because each needs replays.
 bool has_ends(FindingKind kind) {
   return kind == FindingKind::small_copies || kind == FindingKind::fresh_memory || kind == FindingKind::mapped_copy;
 }
@@ -267,14 +267,13 @@ int effort(FindingKind kind) {
   return 4;
 }
 
-/// Returns the candidates' order: the largest gain first, and of those that gain alike the one that takes the least
-/// work.
+/// Returns the candidates' order: the largest gain first; of equal gains, the fix with the least effort first.
 std::vector<std::size_t> best_order(const std::vector<Candidate>& candidates, const std::vector<FixTrial>& alone,
                                     double unchanged) {
   constexpr double kAlike = 0.9;
   std::vector<std::size_t> order(candidates.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  // Keeping a buffer is a change of one line and needs no pinned memory: it may come before what gains more.
+  // Keeping a buffer is a one-line change without pinned memory, so it may precede fixes with larger gains.
   constexpr double kEasy = 1.5;
   const auto gain = [&](std::size_t i) {
     const bool easy = candidates[i].finding.kind == FindingKind::fresh_memory;

@@ -1,4 +1,4 @@
-// What the whole process read from files, and how much memory it touched first, within the window.
+// File reads of the whole process within the window, and the memory that it touched for the first time.
 #pragma once
 
 #include <string>

@@ -19,7 +19,7 @@ void note_waits_between(std::vector<ProcessExplanation>& processes) {
   double longest = 0;
   for (ProcessExplanation* const rank : ranks) {
     const double waits = rank->collectives - last->collectives;
-    constexpr double kWorthASentence = 0.01;  // of the window
+    constexpr double kWorthASentence = 0.01;  // share of the window below which no note is made
     if (waits < kWorthASentence * rank->window_summary.seconds) continue;
     longest = std::max(longest, waits);
     rank->notes.push_back(fmt::format(

@@ -333,7 +333,6 @@ class Builder {
     for (const auto& [key, i] : syncs_.of(correlations_[c])) synchronize(call, r_.synchronizations[i], order);
     if (call.kind == CudaCallKind::wait_device && call.waits_for.empty()) call.waits_for = order.of_all(std::nullopt);
     if (call.kind == CudaCallKind::copy || call.kind == CudaCallKind::fill) wait_for_own(call);
-    // These wait for a busy device.
     const bool waits_if_busy = call.kind == CudaCallKind::free || call.kind == CudaCallKind::unpin;
     if (waits_if_busy) wait_for(call, order.ended_within(call.begin, call.end));
   }

@@ -60,17 +60,17 @@ struct Operation {
   bool is_join = false;  ///< not recorded: stands for all operations in `after`, and ends with the last of them
   /// True for copies that the host stages and kernels that wait for managed pages: their durations vary between runs.
   bool varies = false;
-  bool by_cpu_rate = false;  ///< fixed copies: `work` is taken from how fast the CPU copies, which varies by process
+  bool by_cpu_rate = false;  ///< fixed copies: `work` follows from the CPU's copy rate, which varies between processes
 };
 
-/// What a recording::Usage tells of a copy.
+/// Counters of a sampled copy (recording::Usage).
 struct Sample {
   Index source_file = 0;     ///< NameId; the mapped file from which the copy reads
   std::uint64_t faults = 0;  ///< page faults in the call
-  // What its thread did since its sampled copy to the GPU before this one; 0 for the first such copy in the window.
+  // Activity of the copy's thread since its previous sampled copy to the GPU; 0 for the first one in the window.
   std::uint64_t faults_before = 0;
-  std::uint64_t read_before = 0;       ///< bytes read, up to where that was last looked up
-  std::uint64_t from_disk_before = 0;  ///< bytes that it made storage devices deliver, likewise
+  std::uint64_t read_before = 0;       ///< bytes read, as of the last time that the counter was read
+  std::uint64_t from_disk_before = 0;  ///< bytes read from storage devices, likewise
   double idle_before = 0;              ///< seconds that it neither used a CPU nor was in a CUDA call
   double outside_before = 0;           ///< seconds outside of CUDA calls, `idle_before` among them
 };
@@ -92,11 +92,11 @@ struct HostCall {
   CudaCallKind kind = CudaCallKind::none;
   bool is_sampled = false;  ///< a copy to the GPU that is in Program::samples
   bool asynchronous = false;
-  /// A fix merges this copy with a later one, or the call lies between such copies. Its gap stays, and the time of a
-  /// call between them, unless they go with the copies.
+  /// A fix merges this copy with a later one, or the call lies between such copies. Its gap and its own time stay,
+  /// unless remove_recurring_work() removes them.
   bool merged = false;
-  /// The copy into which a fix merges others, or a call behind it up to the next launch or wait of its thread: what
-  /// prepares the use of these copies. Its gap stays, unless it goes with them.
+  /// The copy into which a fix merges others, or a later call of its thread up to the next launch or wait, which
+  /// prepares the use of these copies. Its gap stays, unless remove_recurring_work() removes it.
   bool after_merged = false;
   std::vector<Index> operations{};  ///< indices of the operations that it enqueues, in order
   std::vector<Index> waits_for{};   ///< indices of the operations that it waits for

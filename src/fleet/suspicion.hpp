@@ -51,10 +51,10 @@ struct Subject {
 /// A suspicion, raised by one test, that a part of the fleet is slow.
 struct Suspicion {
   Subject subject;
-  std::vector<int> ranks{};  ///< ranks that the suspicion concerns
-  double speed = 0;          ///< median speed of the subject's ranks or transfers
-  double reference = 0;      ///< speed with which `speed` is compared
-  bool best = false;         ///< whether `reference` is the best speed (in a small group) instead of the median
+  std::vector<int> ranks{};
+  double speed = 0;      ///< median speed of the subject's ranks or transfers
+  double reference = 0;  ///< speed with which `speed` is compared
+  bool best = false;     ///< whether `reference` is the best speed (in a small group) instead of the median
   bool on_host = false;  ///< whether the rank was compared only with ranks of its host, because the host is suspected
   [[nodiscard]] double shortfall() const { return fleet::shortfall(speed, reference); }
 };

@@ -56,8 +56,8 @@ void CUPTIAPI take_buffer(CUcontext context, std::uint32_t stream, std::uint8_t*
 }
 
 /// Handles the enabled callbacks: new contexts, device resets, copies, and all recorded calls if stacks are requested.
-/// Small copies come first and go without a guard, whose system calls took longer than the copy's own call (H100, a
-/// copy of 16 KiB: 2.7 us of 6.9 us, as a callback comes before and after each call of the runtime and the driver).
+/// Small copies are handled first and without a guard, because its system calls took longer than the copy call itself
+/// (H100, 16 KiB: 2.7 of 6.9 us; the runtime and the driver each cause two callbacks per call).
 void CUPTIAPI on_call(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) {
   const Activities* const known = the_activities().load();
   if (known != nullptr && known->may_ignore(domain, id, data)) return;
@@ -153,7 +153,7 @@ CUptiResult Activities::enable_kinds() {
 bool Activities::is_sampled(CUpti_CallbackDomain domain, CUpti_CallbackId id) const {
   if (!has_copy_arguments(names_.call(domain, id))) return false;
   if (domain != CUPTI_CB_DOMAIN_DRIVER_API) return true;
-  switch (id) {  // versions for addresses of 32 bits, with other arguments
+  switch (id) {  // excludes versions for 32-bit addresses, which have other arguments
     case CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoD:
     case CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH:
     case CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync:

@@ -25,9 +25,9 @@ class Activities {
   /// Makes CUPTI deliver completed records. With `forced`, incomplete records are delivered too, with an end time of 0,
   /// and are not delivered again.
   void flush(bool forced);
-  /// Handles the begin or end of a call: samples copies, and remembers the stack if stacks are requested.
-  /// Whether a callback is of a copy that is too small to be sampled, and nothing else is wanted of it.
+  /// Whether a callback can be ignored: it is of a copy that is too small to be sampled, and no stacks are requested.
   [[nodiscard]] bool may_ignore(CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) const;
+  /// Handles the begin or end of a call: samples copies, and remembers the stack if stacks are requested.
   void see_call(CUpti_CallbackDomain domain, CUpti_CallbackId id, const CUpti_CallbackData& call);
   /// Stops all CUPTI recording.
   void disable();

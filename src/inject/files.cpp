@@ -1,6 +1,6 @@
-// Wrappers of read() and pread() for a program that preloads this library (explain --files). They record reads of files
-// by a process whose recording has begun. Without preloading nobody calls them. Not seen: what libc reads by itself,
-// such as fread(), io_uring, and files that are mapped into memory.
+// Wrappers of read() and pread() for programs that preload this library (explain --files). They record reads of files
+// by a process whose recording has begun. Not recorded: reads within libc (such as fread()), io_uring, and mapped
+// files.
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -24,13 +24,13 @@ namespace {
 /// Shorter reads take less time than recording them is worth.
 constexpr std::size_t kLeastRecorded = 64 << 10;
 
-/// The function of libc, or of another preloaded library, that a wrapper stands before.
+/// Returns the function that a wrapper replaces, in libc or in another preloaded library.
 template <class Function>
 Function* next(const char* name) {
   return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
 }
 
-/// Returns a number that differs, as far as anyone will see, between files and after a file was written to.
+/// Returns a hash that differs between files, and that changes when a file is written.
 std::uint64_t version_of(const struct stat& status) {
   std::uint64_t version = 0;
   for (const auto part :

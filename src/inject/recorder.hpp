@@ -74,7 +74,6 @@ class Recorder {
   void add(recording::Type type, recording::Time begin, const Record& record) {
     if (wanted_.has(begin)) add(type, record);
   }
-  /// Adds a record which says that `records` records were lost.
   void count_lost(std::uint64_t records);
   /// Adds a sentence that is shown to the user.
   void note(std::string_view text, bool failure);

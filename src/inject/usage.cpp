@@ -23,7 +23,7 @@ using recording::Time;
 
 namespace {
 
-/// From this size on, it is looked up from which file a copy reads.
+/// Smallest copy, in bytes, for which the source file is looked up.
 constexpr std::size_t kLeastOfFile = 1 << 20;
 
 /// Bytes that this library itself has read.
@@ -43,7 +43,7 @@ OwnReads& own_reads() {
   return reads;
 }
 
-/// The sampled call that this thread is in. Calls of the driver within a call of the runtime have its correlation id.
+/// The sampled call that this thread is in. Driver calls within a runtime call have the correlation id of that call.
 struct OpenCall {
   recording::Usage usage{};  // correlation 0: none
   unsigned depth = 0;        // number of calls within it that have begun
@@ -66,7 +66,7 @@ std::string_view beginning_of(const char* path, std::span<char> buffer) {
   return {buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0))};
 }
 
-/// Returns the number behind this text, for example behind "rchar: "; 0 if there is none.
+/// Returns the number that follows this text, for example "rchar: "; 0 if there is none.
 std::uint64_t number_behind(std::string_view text, std::string_view all) {
   const std::size_t at = all.find(text);
   std::uint64_t value = 0;
@@ -79,7 +79,7 @@ struct BytesRead {
   std::uint64_t from_disk = 0;
 };
 
-/// Returns what /proc/thread-self/io or /proc/self/io counts. `own`: what this library has read of it.
+/// Returns the counters of /proc/thread-self/io or /proc/self/io. `own`: bytes that this library itself has read.
 BytesRead bytes_read(const char* path, std::uint64_t own) {
   std::array<char, 512> buffer{};
   const std::string_view counters = beginning_of(path, buffer);
@@ -95,7 +95,7 @@ struct MapsLine {
   std::uintptr_t begin = 0;
   std::uintptr_t end = 0;
   bool is_program = false;
-  std::string_view file{};  // empty: no file
+  std::string_view file{};
 };
 
 MapsLine parse_line(std::string_view line) {
@@ -110,15 +110,15 @@ MapsLine parse_line(std::string_view line) {
   return parsed;
 }
 
-/// Whether the path is of a file with data, not of GPU memory, shared memory or the like.
+/// Whether the path is that of a file with data, not of GPU memory, shared memory or the like.
 bool has_data(std::string_view path) {
   constexpr std::array<std::string_view, 6> kMemory{"/dev/", "/memfd:", "/SYSV", "/anon_hugepage", "/[", "/drm"};
   const auto begins = [path](std::string_view memory) { return path.starts_with(memory); };
   return path.starts_with('/') && !path.ends_with(" (deleted)") && std::ranges::none_of(kMemory, begins);
 }
 
-/// Whether there is a mapping of a file with just these addresses now. Other memory may have them since the list was
-/// read.
+/// Whether a file is mapped at exactly these addresses now. Since the list was read, the addresses may have been
+/// reused.
 bool is_mapped(std::uintptr_t begin, std::uintptr_t end) {
   struct stat status {};
   return lstat(fmt::format("/proc/self/map_files/{:x}-{:x}", begin, end).c_str(), &status) == 0;
@@ -144,9 +144,9 @@ std::string MappedFiles::at(const void* address, Time time) {
   return !found.file.empty() && is_mapped(found.begin, found.end) ? found.file : "";
 }
 
-/// Spends up to a hundredth of the time: in a large process, reading takes milliseconds.
+/// Reads the list of mappings. Takes at most a hundredth of the time: in a large process, reading takes milliseconds.
 void MappedFiles::read(Time time) {
-  constexpr Time kRest = 100;  // times as long as reading took
+  constexpr Time kRest = 100;  // pause after reading, as a multiple of the time that reading took
   mappings_.clear();
   std::set<std::string> programs;
   std::ifstream maps("/proc/self/maps");
@@ -186,7 +186,7 @@ void UsageSampler::begin(std::uint32_t correlation, const CopyArguments& argumen
     if (from_host && arguments.bytes >= kLeastOfFile) {
       usage.source_file = recorder_.writer().name(files_.at(arguments.source, time));
     }
-  } catch (const std::exception&) {  // out of memory: these stay unknown
+  } catch (const std::exception&) {  // out of memory: the counters stay unknown
   }
   usage.faults_before = faults_of(RUSAGE_THREAD);
   usage.cpu_before = nanoseconds_of(CLOCK_THREAD_CPUTIME_ID);

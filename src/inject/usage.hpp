@@ -20,7 +20,7 @@ struct CopyArguments {
   const void* source = nullptr;
   std::size_t bytes = 0;
 };
-/// As `cudaMemcpy` and `cudaMemcpyAsync` have them.
+/// Arguments of cudaMemcpy() and cudaMemcpyAsync().
 struct RuntimeCopyArguments {
   CopyArguments first{};
   std::int32_t kind = 0;  ///< cudaMemcpyKind
@@ -33,7 +33,7 @@ bool has_copy_arguments(std::string_view call);
 /// Adds a record of the counters of the process (recording::ProcessUsage), unless the last one is younger than 0.1 ms.
 void sample_process(Recorder& recorder) noexcept;
 
-/// The files that are mapped into this process, as they were a moment ago. Thread-safe.
+/// Cached list of the files that are mapped into this process. Thread-safe.
 class MappedFiles {
  public:
   /// Returns the path of the file that is mapped at this address. Empty for other memory, deleted files, programs and
@@ -50,7 +50,7 @@ class MappedFiles {
   void read(recording::Time time);
 
   std::mutex mutex_;
-  recording::Time next_ = 0;       // when they are read again
+  recording::Time next_ = 0;       // time at which the list is read again
   std::vector<Mapping> mappings_;  // all, sorted by address
 };
 

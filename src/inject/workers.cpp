@@ -19,7 +19,7 @@ namespace xferbench::inject {
 
 namespace {
 
-/// More are not looked at, so that this takes a bounded time.
+/// Maximum number of child processes to sample, so that sampling takes a bounded time.
 constexpr std::size_t kMostChildren = 256;
 
 /// Appends the child processes of all threads of this process (proc_pid_task(5)). None where the kernel lacks the list.
@@ -66,7 +66,7 @@ void WorkerSampler::sample() noexcept {
       const std::optional<std::uint64_t> now_used = cpu_of(child);
       if (!now_used) continue;
       std::uint64_t& used = children_[child];
-      if (*now_used < used) used = 0;  // another process has the number now
+      if (*now_used < used) used = 0;  // the process number was reused
       cpu_ += *now_used - std::exchange(used, *now_used);
       ++there;
     }

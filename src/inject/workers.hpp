@@ -21,7 +21,7 @@ class WorkerSampler {
  private:
   Recorder& recorder_;
   std::map<pid_t, std::uint64_t> children_;  // CPU time of each child process when it was last seen, in nanoseconds
-  std::uint64_t cpu_ = 0;                    // of all
+  std::uint64_t cpu_ = 0;                    // CPU time of all child processes, in nanoseconds
 };
 
 }  // namespace xferbench::inject

@@ -111,7 +111,7 @@ Region at_once(std::string name, std::vector<Region> regions);
 /// call until the wait for the end returns, without gate and events. It waits for each stream in turn, as programs do;
 /// waits for finished streams return at once. Its batch is always 1, because a real program needs each result.
 Region wall_region(const Region& region);
-inline constexpr const char* kWall = "wall";             ///< name of the regions that wall_region() returns
+inline constexpr const char* kWall = "wall";
 inline constexpr const char* kWallCalls = "wall-calls";  ///< part of a wall_region(): host time of the submitting calls
 
 /// Whether one pass of the region can be enqueued behind a closed gate without filling a stream's queue.
@@ -122,9 +122,9 @@ void use_common_clock(std::initializer_list<Region*> regions);
 /// Times of one sample, in seconds per pass.
 struct Timing {
   double elapsed = 0;
-  double submit = 0;                       ///< host time inside submit()
-  std::vector<double> stream_times;        ///< end time of each stream; empty unless Region::per_stream is set
-  std::vector<std::vector<double>> parts;  ///< for each of Region::parts, the values of that part
+  double submit = 0;                 ///< host time inside submit()
+  std::vector<double> stream_times;  ///< end time of each stream; empty unless Region::per_stream is set
+  std::vector<std::vector<double>> parts;
 };
 
 /// Times the passes of one region. Owns the necessary events, and the gate that holds streams until the host opens it.

@@ -15,7 +15,6 @@ namespace xferbench::model {
 /// they share a bottleneck. Smaller losses come from starting and joining GPUs and from other activity of the machine.
 inline constexpr double kLeastLoss = 0.05;
 
-/// Returns amount / seconds with its interval.
 Estimate rate_of(double amount, const Estimate& seconds);
 /// Returns the sum of independent medians. Interval half-widths add in quadrature. No interval if one is missing.
 Estimate sum_of(std::span<const Estimate> estimates);

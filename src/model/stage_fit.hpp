@@ -41,7 +41,7 @@ struct StageTimes {
   double small_bytes = 0;  ///< 0: not measured
   StageSeconds small;
   CopyEnds both;
-  std::size_t both_pieces = 1;   ///< number of pieces in each direction for `both`
+  std::size_t both_pieces = 1;
   std::size_t opposing = 1;      ///< number of whole payloads, back to back, in the direction opposite to the pieces
   double h2d_pieces_beside = 0;  ///< seconds until H2D in `pieces` pieces ends, during D2H of `opposing` payloads
   double d2h_pieces_beside = 0;  ///< seconds until D2H in `pieces` pieces ends, during H2D of `opposing` payloads

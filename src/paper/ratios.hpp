@@ -18,8 +18,8 @@ struct Ratios {
     std::optional<double> high{};
     std::string text{};  ///< the change as text, for example "+5.1 %"
     std::string verdict{};
-    Tone tone = Tone::plain;  ///< tone of the verdict
-    std::string said{};       ///< tooltip
+    Tone tone = Tone::plain;
+    std::string said{};  ///< tooltip
   };
   std::string title{};
   std::string along{};   ///< label of the axis

@@ -61,7 +61,6 @@ class CommonClock {
   /// older offsets are dropped.
   void synchronise(const Timeout& timeout);
 
-  /// Returns the common time now, in seconds.
   [[nodiscard]] double now() const { return line_.common(host_.now()); }
   /// Returns the largest error of now(), in seconds.
   [[nodiscard]] double uncertainty() const { return line_.uncertainty_at(host_.now()); }

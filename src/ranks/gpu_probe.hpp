@@ -18,7 +18,7 @@ inline constexpr double kGpuProbeTimeout = 10;
 /// seconds for its end. Returns why MPI must not be given memory of GPU `gpu`; empty if MPI accepts that memory.
 std::string why_mpi_takes_no_gpu_memory(int gpu, double timeout);
 
-/// Returns the same from the test process's exit status, as waitpid() gives it, and from what the process printed.
+/// Returns that reason from the test process's exit status, as waitpid() gives it, and from its output `said`.
 std::string probe_result(int status, const std::string& said);
 
 /// Runs in the test process; `alone` has only one rank. Sends GPU memory to this rank itself through MPI and checks

@@ -78,7 +78,7 @@ class RankLockstep final : public Lockstep {
 
  private:
   enum class Question { none, any, largest, start, pass };
-  /// What the ranks that measure the case answered to a Question, combined by ask().
+  /// The answers of the ranks that measure the case to a Question, combined by ask().
   struct Answer {
     bool together = true;  // whether all ranks asked the same question; otherwise the values are this rank's own
     double first = 0;

@@ -124,11 +124,11 @@ struct Usage {
   Time begin = 0;
   Time end = 0;
   std::uint32_t thread = 0;
-  std::uint32_t correlation = 0;       ///< of the call
+  std::uint32_t correlation = 0;       ///< correlation id of the call
   std::uint64_t faults_before = 0;     ///< minor page faults of the thread until `begin`
-  std::uint64_t faults_until_end = 0;  ///< and until `end`
+  std::uint64_t faults_until_end = 0;  ///< minor page faults of the thread until `end`
   std::uint64_t read_before = 0;       ///< bytes that the thread read from files until `begin`; 0: not looked up
-  std::uint64_t from_disk_before = 0;  ///< bytes that it made storage devices deliver until `begin`
+  std::uint64_t from_disk_before = 0;  ///< bytes that the thread read from storage devices until `begin`
   std::uint64_t cpu_before = 0;        ///< nanoseconds of CPU time that the thread used until `begin`
   NameId source_file = 0;              ///< the copy reads from this file, which is mapped into memory
   std::uint32_t reserved = 0;
@@ -143,7 +143,7 @@ struct ProcessUsage {
   std::uint64_t from_disk = 0;  ///< bytes that storage devices delivered for them until `time`, mapped files included
 };
 
-/// CPU time of the child processes and theirs, which may prepare the data of this process. Each half second.
+/// CPU time of child processes and their descendants, which may prepare this process's data. Sampled each half second.
 struct Workers {
   Time time = 0;
   std::uint64_t cpu = 0;       ///< nanoseconds until `time`, without what ended processes used after their last sample
@@ -155,8 +155,8 @@ struct Workers {
 struct FileRead {
   Time begin = 0;
   Time end = 0;
-  std::uint64_t offset = 0;   ///< of the first byte in the file
-  std::uint64_t bytes = 0;    ///< that were read
+  std::uint64_t offset = 0;   ///< offset of the first byte in the file
+  std::uint64_t bytes = 0;    ///< number of bytes read
   std::uint64_t version = 0;  ///< differs between files of the same path, and when a file was written to
   std::uint32_t thread = 0;
   NameId file = 0;  ///< path

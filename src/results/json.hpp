@@ -80,10 +80,10 @@ std::string to_json(const MachineFacts& facts);
 
 namespace json {
 struct Codec;
-extern const Codec kInterval;         ///< shape of an Interval: [low, high]
-extern const Codec kToolLine;         ///< shape of a Tool, written on one line
-extern const Codec kEnvironmentLine;  ///< shape of an Environment, written on one line
-extern const Codec kHealthLine;       ///< shape of a Health, written on one line
+extern const Codec kInterval;  ///< shape of an Interval: [low, high]
+extern const Codec kToolLine;
+extern const Codec kEnvironmentLine;
+extern const Codec kHealthLine;
 // For messages between processes.
 extern const Codec kSentResult;   ///< shape of a Result; says which measurements are auxiliary
 extern const Codec kSentRank;     ///< shape of a RankPlace

@@ -65,7 +65,6 @@ class Reader {
   // --- The current object or list, for use by Codec::end ---
   /// Whether the text of the object contains this field.
   [[nodiscard]] bool has(std::string_view field) const;
-  /// Number of items in the list.
   [[nodiscard]] std::size_t items() const { return steps_.back().items; }
   /// Remembers a number that the record does not store. Codec::end reads it by noted() to check the record.
   void note(std::uint64_t number) { steps_.back().noted = number; }
@@ -109,8 +108,8 @@ class Reader {
   /// One level of nesting: an object or a list that is being read.
   struct Step {
     Target target;
-    std::string name{};      // name of the current field
-    std::size_t items = 0;   // number of items of the list so far
+    std::string name{};  // name of the current field
+    std::size_t items = 0;
     std::uint64_t seen = 0;  // fields found so far: bit i is set for field i of the shape
     std::uint64_t noted = 0;
     bool is_list = false;
@@ -202,10 +201,10 @@ struct Codec {
   bool on_many_lines = false;  ///< write each part on a line, at all levels, even single values
 
   // --- What is legal ---
-  std::array<std::string_view, 2> types{};  ///< JSON types of a single value
-  double least = -kNoLimit;                 ///< smallest number, fewest bytes of a text, or fewest items of a list
-  double most = kNoLimit;                   ///< largest number, most bytes of a text, or most items of a list
-  bool above = false;                       ///< excludes `least` itself
+  std::array<std::string_view, 2> types{};
+  double least = -kNoLimit;  ///< smallest number, fewest bytes of a text, or fewest items of a list
+  double most = kNoLimit;    ///< largest number, most bytes of a text, or most items of a list
+  bool above = false;        ///< excludes `least` itself
   std::vector<std::string_view> (*words)() = nullptr;  ///< returns the only legal texts
 
   // --- For the schema alone ---
@@ -290,7 +289,6 @@ constexpr Codec expecting(Codec shape, std::string_view expected) {
   shape.expected = expected;
   return shape;
 }
-/// Returns the shape with a help text for the schema.
 constexpr Codec helped(Codec shape, std::string_view help) {
   shape.help = help;
   return shape;
@@ -435,7 +433,6 @@ constexpr Codec named(std::string_view name, Codec shape) {
   return shape;
 }
 
-/// Returns the fields, followed by `more`.
 template <std::size_t count>
 constexpr std::array<Field, count + 1> with(const std::array<Field, count>& fields, const Field& more) {
   std::array<Field, count + 1> all{};

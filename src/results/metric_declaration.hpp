@@ -116,7 +116,6 @@ inline MetricDeclaration label(std::string name, std::string help) {
           .help = std::move(help)};
 }
 
-/// One column of a scenario's table.
 struct Column {
   const MetricDeclaration* of = nullptr;  ///< declaration of the column's metric; must outlive the column
   std::optional<MetricDeclaration::Companion> companion{};

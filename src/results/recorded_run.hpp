@@ -10,8 +10,8 @@ namespace xferbench {
 
 struct RecordedRun {
   std::vector<std::string> command;
-  std::string started_at;                ///< ISO 8601, UTC
-  std::string version;                   ///< version of xferbench
+  std::string started_at;  ///< ISO 8601, UTC
+  std::string version;
   std::string range{};                   ///< NVTX range to analyze; empty: the whole program
   double from = 0;                       ///< seconds after a process's start at which recording began
   std::uint32_t pid = 0;                 ///< process id of the started process in the run whose recording was kept

@@ -95,9 +95,7 @@ struct Metric {
 enum class Status { ok, failed, skipped };
 constexpr auto texts_of(Status) { return enum_texts("ok", "failed", "skipped"); }
 
-/// Reason of a case that was skipped because the run was interrupted before the case began.
 inline constexpr std::string_view kNotBegun = "interrupted before it began";
-/// Reason of a case that was interrupted after it began, but before its first samples.
 inline constexpr std::string_view kNoSamples = "interrupted before its first samples";
 /// Reason of a case that was skipped because the GPU was lost before the case began.
 inline constexpr std::string_view kDeviceLost =

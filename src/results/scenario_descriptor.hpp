@@ -91,7 +91,7 @@ struct ScenarioDescriptor {
   /// Whether the scenario measures between ranks of a run under mpirun or srun. All ranks then take part in every case,
   /// and the case's concurrency decides which of them work at the same time.
   bool needs_ranks = false;
-  /// Seconds that `tune` takes unless the user says otherwise. More than the usual where a pass takes long.
+  /// Seconds that `tune` takes unless the user says otherwise. Larger if a pass of the scenario takes long.
   double tune_budget = 3;
   /// A sentence below the table that explains its columns; shown if the results have the metric `metric`.
   struct Note {

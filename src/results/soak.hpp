@@ -53,13 +53,13 @@ struct SoakWrong {
   std::uint64_t address = 0;  ///< address of the first wrong byte
   std::uint64_t offset = 0;   ///< offset of the first wrong byte in its buffer
   std::uint64_t last = 0;     ///< offset of the word with the last wrong byte
-  std::uint64_t bytes = 0;    ///< number of wrong bytes
-  std::uint64_t bits = 0;     ///< number of wrong bits
-  std::string expected;       ///< expected contents of the first wrong word, in hexadecimal
-  std::string found;          ///< actual contents of the first wrong word, in hexadecimal
-  std::string pattern;        ///< expected pattern: "noise", "noise inverted"
-  double elapsed = 0;         ///< when the error was found, in seconds into the soak
-  std::string at;             ///< when the error was found, ISO 8601, UTC
+  std::uint64_t bytes = 0;
+  std::uint64_t bits = 0;
+  std::string expected;  ///< expected contents of the first wrong word, in hexadecimal
+  std::string found;     ///< actual contents of the first wrong word, in hexadecimal
+  std::string pattern;   ///< expected pattern: "noise", "noise inverted"
+  double elapsed = 0;    ///< when the error was found, in seconds into the soak
+  std::string at;        ///< when the error was found, ISO 8601, UTC
   friend bool operator==(const SoakWrong&, const SoakWrong&) = default;
 };
 

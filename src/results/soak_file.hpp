@@ -57,9 +57,9 @@ class SoakFile {
   SoakFile(std::string path, Descriptor file) : path_(std::move(path)), file_(std::move(file)) {}
 
   std::string path_;
-  Descriptor file_;          // none: standard output
-  std::string first_{};      // first line
-  std::uint64_t bytes_ = 0;  // number of bytes in the file
+  Descriptor file_;  // none: standard output
+  std::string first_{};
+  std::uint64_t bytes_ = 0;
 };
 
 }  // namespace xferbench

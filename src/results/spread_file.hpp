@@ -20,9 +20,9 @@ struct CaseSpread {
 
 struct SpreadFile {
   std::string updated_at;  ///< ISO 8601, UTC
-  std::string gpu;         ///< name of the GPU
-  std::string uuid;        ///< UUID of the GPU; empty if it has none, as a simulated GPU
-  std::string profile;     ///< profile of the simulated device; empty for a real GPU
+  std::string gpu;
+  std::string uuid;     ///< UUID of the GPU; empty if it has none, as a simulated GPU
+  std::string profile;  ///< profile of the simulated device; empty for a real GPU
   std::vector<CaseSpread> cases;
   friend bool operator==(const SpreadFile&, const SpreadFile&) = default;
 };

@@ -18,7 +18,7 @@ namespace {
 struct ChosenCase {
   const Case* config;
   std::vector<Metric> metrics;
-  bool confirmed;  // else the search ended early, and another may be faster
+  bool confirmed;  // false: the search ended early, so another case may be faster
 };
 
 bool describes(const Finding& finding, const Case& c) {
@@ -90,7 +90,7 @@ bool is_always_default(const ScenarioDescriptor& scenario, const std::vector<con
          });
 }
 
-/// Returns the first axis of the scenario that `suits`; empty if none does.
+/// Returns the name of the first axis for which suits() is true; empty if there is none.
 template <class Suits>
 std::string first_axis(const ScenarioDescriptor& scenario, const Suits& suits) {
   const auto found = std::ranges::find_if(scenario.axes, suits);

@@ -36,8 +36,8 @@ struct Candidate {
   /// Runs the work once on poisoned memory and checks the result. Called before the first sample, unless the user
   /// disables verification. Throws VerificationError if the result is wrong.
   std::function<void()> verify;
-  /// Whether the search samples it by itself: its passes would slow those of candidates that are sampled alternately
-  /// with it, for example by what they leave in the CPU's caches.
+  /// Whether the search samples the candidate alone, because its passes would slow candidates that are sampled
+  /// alternately with it, for example by evicting CPU caches.
   bool apart = false;
 };
 

@@ -13,7 +13,6 @@
 
 namespace xferbench {
 
-/// A configuration that `tune` measured.
 struct TuneCandidate {
   Case config;
   double seconds = 0;  ///< median time; from the confirmation if `confirmed`, otherwise from the search
@@ -39,11 +38,11 @@ struct TuneAccount {
 struct TuneSummary {
   std::vector<Case> space;                 ///< all configurations of the search space
   std::vector<TuneCandidate> contestants;  ///< configurations that have samples
-  std::size_t failed = 0;                  ///< number of configurations that failed
+  std::size_t failed = 0;
   TuneAccount account{};
   /// Which time was minimized. All times of the contestants are of this kind.
   Objective objective = Objective::device;
-  bool by_host_clock = false;                          ///< these times last until the result has arrived
+  bool by_host_clock = false;                          ///< whether times are host times until the result arrives
   std::function<std::string(const Case&)> command_of;  ///< returns the command line that runs a case by itself
 };
 

@@ -308,7 +308,7 @@ class Tuner {
     return all;
   }
 
-  /// Samples the configurations of a search round; those that disturb others by themselves.
+  /// Samples the configurations of a search round; samples each configuration that disturbs others alone.
   Sampled sampled_in_groups(std::vector<std::size_t> batch) {
     const auto alone = std::stable_partition(batch.begin(), batch.end(),
                                              [this](std::size_t i) { return !entries_[i].candidate->apart; });

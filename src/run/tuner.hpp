@@ -24,7 +24,7 @@ std::vector<Case> feasible(std::span<const PlannedCase> cases, Machine& machine,
                            std::optional<std::uint64_t> limit);
 
 struct TuneProgress {
-  std::size_t measured = 0;    ///< number of measured configurations
+  std::size_t measured = 0;
   std::size_t most = 0;        ///< maximum number of configurations that the search will measure
   std::optional<double> best;  ///< lowest median so far, in seconds; empty before the first measurement
   bool confirming = false;     ///< true in the last round (confirmation), which measures the best configurations again

@@ -88,7 +88,7 @@ std::size_t Tally::place_of(int gpu, SoakLoad load) {
 
 void Tally::add(const GpuTurn& turn, double seconds, const Moment& now) {
   totals_.elapsed = now.elapsed;
-  // A round's new data are checked as a turn of h2d, which is nothing to tell of while they are right.
+  // The check of a round's new data counts as a turn of h2d, which is not recorded if the data are right.
   if (turn.moved == 0 && turn.verified == 0 && turn.wrong.empty()) return;
   const std::size_t place = place_of(turn.gpu, turn.load);
   SoakLoadTotals& totals = totals_.loads[place];

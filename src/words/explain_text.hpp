@@ -24,7 +24,7 @@ std::string change_text(double before, double least, double most);
 std::string share_text(double share);
 /// Returns for example "about 1.7 times as fast" or "at most 1.07 times as fast".
 std::string speedup_text(double before, double after, bool at_most);
-/// The same for a finding whose gain is known. Where it is a range, it says what the ends assume.
+/// Like speedup_text() above, for a finding whose gain is known. For a range, the text says what its ends assume.
 std::string speedup_text(double before, const explain::Finding& finding);
 
 /// A share of the wall time (explain::Shares): its name in JSON files, and its name in reports.

@@ -29,7 +29,6 @@ std::string short_key(const std::string& key, const ScenarioDescriptor& scenario
   return parts.empty() ? key : fmt::format("{}", fmt::join(parts, " "));
 }
 
-/// Returns the title of the table for a kind of finding.
 std::string title_of(const std::string& kind) {
   static const std::map<std::string, std::string> titles{
       {"best", "Best case of each method"},
@@ -55,7 +54,7 @@ std::string title_of(const std::string& kind) {
 
 /// Largest numbers of sentences and table rows that are shown without --details.
 constexpr std::size_t kMostSentences = 6;
-constexpr std::size_t kMostFindingRows = 24;  // rows for each kind of finding
+constexpr std::size_t kMostFindingRows = 24;
 
 /// Collector of a scenario's findings, sorted into tables by kind, matrices and sentences.
 class Findings {

@@ -16,7 +16,7 @@ struct HeatMaps {
   std::vector<Matrix> over_gpus{};  ///< maps from GPU to GPU; an asterisk marks cells that differ from comparable pairs
   std::vector<std::string> notes_over_counts{};  ///< reasons why maps are left out of `over_counts`
   std::vector<std::string> notes_over_gpus{};
-  std::vector<const Result*> in_over_gpus{};  ///< results that are shown in over_gpus
+  std::vector<const Result*> in_over_gpus{};
 };
 
 /// Returns the heat maps that the scenario declares. Each declaration gives a map for each combination of the other

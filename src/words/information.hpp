@@ -18,7 +18,6 @@ struct Choices {
 };
 
 Document document_of(const MachineFacts& facts);
-/// Returns a document about the GPUs only.
 Document document_of_gpus(const MachineFacts& facts);
 Document document_of(const std::vector<Choices>& lists);
 

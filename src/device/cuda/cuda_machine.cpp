@@ -59,7 +59,7 @@ struct Opened {
   Environment::Host host;
 };
 
-/// Shows CUDA the MIG instance that is selected by its UUID: a process sees only the first instance otherwise.
+/// Makes the MIG instance that is selected by UUID visible to CUDA: by default, a process sees only the first instance.
 void show_instance(const GpuSelection& selection) {
   constexpr int kKeepsOthers = 0;
   const bool is_instance = selection.named && lower_case(*selection.named).starts_with("mig-");
@@ -118,7 +118,7 @@ class CudaMachine final : public Machine {
   [[nodiscard]] Tracer& tracer() override { return tracer_; }
   [[nodiscard]] Gate make_gate(double timeout) override { return cuda::make_gate(gpus_, timeout); }
   void place_host(std::optional<int> node) override {
-    placed_.reset();  // first, as the new scope must find the thread as it was
+    placed_.reset();  // reset first, because the new scope must find the thread's original placement
     if (node) placed_.emplace(*node);
   }
 

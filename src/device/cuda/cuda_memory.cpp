@@ -20,7 +20,7 @@ void check_allocation(cudaError_t status, const char* function, std::size_t byte
   if (status != cudaSuccess) check(status, fmt::format("{} ({})", function, format_size(bytes)).c_str());
 }
 
-/// Like check_allocation(), for memory that is pinned: where the system pins little, the message says so.
+/// Like check_allocation(), for pinned memory: the message has a hint if the system limits pinning.
 void check_pinning(cudaError_t status, const char* function, std::size_t bytes) {
   const std::string hint = status == cudaErrorMemoryAllocation ? pinning_hint(describe_host().kernel) : "";
   if (hint.empty()) return check_allocation(status, function, bytes);
@@ -50,7 +50,7 @@ PageSize page_size(HostMemory kind) {
   }
 }
 
-/// A huge page that the memory ends in is mapped whole: else the system would take small pages for that part.
+/// Rounds up to whole huge pages, because the system would use small pages for a partial one at the end.
 std::size_t mapped_bytes(std::size_t bytes, HostMemory kind) {
   return is_on_huge_pages(kind) ? (bytes + kHugePage - 1) / kHugePage * kHugePage : bytes;
 }
@@ -68,8 +68,8 @@ void* allocate_by_cuda(const OpenedGpu& gpu, std::size_t bytes, HostMemory kind)
   return data;
 }
 
-/// Pins memory in place. `flags`: more than those that the number of GPUs asks for. Throws UnavailableError where the
-/// system cannot do that, as on Jetson or with confidential computing.
+/// Pins memory in place. `flags`: added to those that the number of GPUs requires. Throws UnavailableError if the
+/// system cannot do that, for example on Jetson or with confidential computing.
 void register_memory(const OpenedGpu& gpu, std::byte* data, std::size_t bytes, unsigned flags = 0) {
   flags |= gpu.alone() ? cudaHostRegisterDefault : cudaHostRegisterPortable;
   const cudaError_t status = cudaHostRegister(data, bytes, flags);
@@ -77,7 +77,7 @@ void register_memory(const OpenedGpu& gpu, std::byte* data, std::size_t bytes, u
   if (status != cudaSuccess &&
       cudaDeviceGetAttribute(&supported, cudaDevAttrHostRegisterSupported, gpu.number()) == cudaSuccess &&
       supported == 0) {
-    static_cast<void>(cudaGetLastError());  // the error is told here
+    static_cast<void>(cudaGetLastError());  // clears the error, which is reported below
     throw UnavailableError("this system cannot pin memory in place (cudaHostRegister); choose pinned memory");
   }
   check_pinning(status, "cudaHostRegister", bytes);

@@ -265,7 +265,7 @@ cudaError_t copy_volumes(const CopyBatch& batch, const cudaMemcpyAttributes& att
   const auto operand = [](const std::byte* bytes) {
     cudaMemcpy3DOperand one{};
     one.type = cudaMemcpyOperandTypePointer;
-    one.op.ptr.ptr = const_cast<std::byte*>(bytes);  // NOLINT: of a source, which the call does not write
+    one.op.ptr.ptr = const_cast<std::byte*>(bytes);  // NOLINT: the call does not write sources
     return one;
   };
   std::vector<cudaMemcpy3DBatchOp> volumes;

@@ -17,7 +17,6 @@ class CudaTracer;
 /// Makes a gate for streams of all these GPUs. A held stream continues after `timeout` seconds of its GPU's timer.
 [[nodiscard]] Gate make_gate(std::span<const OpenedGpu> gpus, double timeout);
 
-/// Returns the cudaStream_t of a stream that make_stream() created.
 [[nodiscard]] cudaStream_t native(StreamView stream);
 
 /// Copies with cudaMemcpy, which is synchronous, in the legacy default stream of `gpu`.

@@ -12,9 +12,10 @@ const Profile kH200;
 
 /// Profile h100: one of two NVIDIA H100 80GB HBM3, driver 580, CUDA 13.0, in a virtual machine with 32 CPUs. Sources:
 /// `calibrate` (docs/results/h100-x2-calibrate.json.xz), and suite gpus for copies between the two GPUs and for copies
-/// by both GPUs at once; h2d_overhead, d2h_overhead and copy_call are from thousands of copies in a row on a third H100
-/// (docs/results/h100-scatter.json.xz), with which short copies of the first agree. All other numbers are the H200's,
-/// including the overhead of pageable copies, because the times measured on the H100 did not fit a straight line.
+/// by both GPUs at once. h2d_overhead, d2h_overhead and copy_call are from thousands of copies in a row on a third H100
+/// (docs/results/h100-scatter.json.xz), whose short copies take as long as those of the first one. All other numbers
+/// are the H200's, including the overhead of pageable copies, because the times measured on the H100 did not fit a
+/// straight line.
 Profile h100(Profile profile) {
   profile.name = "h100";
   profile.description = "NVIDIA H100 SXM, PCIe Gen5 x16, two copy engines";

@@ -78,12 +78,12 @@ struct Profile {
   double unregister_rate = 82e9;
 
   // Files. The figures are those of a virtual machine's disk and of its page cache.
-  double disk_read_rate = 2e9;                ///< of direct reads into huge pages
-  double disk_read_rate_scattered = 1.15e9;   ///< of direct reads into other memory
-  double disk_read_rate_cached = 1.65e9;      ///< of reads into the page cache
-  double disk_write_rate = 2.9e9;             ///< of direct writes from huge pages
-  double disk_write_rate_scattered = 2.15e9;  ///< of direct writes from other memory
-  double disk_write_rate_cached = 2.5e9;      ///< of what fdatasync() writes out of the page cache
+  double disk_read_rate = 2e9;                ///< rate of direct reads into huge pages
+  double disk_read_rate_scattered = 1.15e9;   ///< rate of direct reads into other memory
+  double disk_read_rate_cached = 1.65e9;      ///< rate of reads into the page cache
+  double disk_write_rate = 2.9e9;             ///< rate of direct writes from huge pages
+  double disk_write_rate_scattered = 2.15e9;  ///< rate of direct writes from other memory
+  double disk_write_rate_cached = 2.5e9;      ///< rate at which fdatasync() writes the page cache to the disk
   double disk_latency = 40e-6;     ///< time of a request in addition to its payload; the disk serves others meanwhile
   double file_copy_rate = 7e9;     ///< rate of read() of cached data by one host thread, at most host_copy_rate
   double file_write_rate = 4.6e9;  ///< rate of write() to the page cache; those to one file take turns
@@ -105,7 +105,7 @@ struct Profile {
   double piece_write_turn = 0.98e-6;   ///< turn of a block whose threads write host memory
   double bulk_turn = 0.424e-6;         ///< turn of a block that issues bulk copies
   double list_read = 0.178e-6;         ///< time of a cache miss in the list of the pieces
-  double kernels_duplex_rate = 0.715;  ///< rate of a kernel beside one that moves the other way, relative to it alone
+  double kernels_duplex_rate = 0.715;  ///< factor on a kernel's rate while another moves data the opposite way
 
   // Handover times, from the end of an operation to the start of a dependent one on another engine.
   double copy_to_kernel = 3.5e-6;
@@ -122,7 +122,7 @@ struct Profile {
   double batch_copy = 0.02e-6;       ///< engine time for each copy of a batch, in addition to its payload
   /// The driver copies sources of H2D batches up to this size itself, during the call.
   std::uint64_t batch_inline_bytes = 24 * 1024;
-  double batch_inline_rate = 7.7e9;    ///< rate at which it does so
+  double batch_inline_rate = 7.7e9;    ///< rate of these copies by the driver
   double batch_inline_call = 0.51e-6;  ///< host time for each such copy, in addition to batch_copy_call
   double launch_call = 2.2e-6;
   // Measured: a wait for graphs of 1, 10 and 100 empty kernels returns 5.8, 12.5 and 76.7 us after the launch call.

@@ -23,7 +23,7 @@ constexpr Quantity kLanes{.unit = "lanes", .least = 1, .most = 32, .whole = true
 constexpr Quantity kGpus{.unit = "GPUs", .least = 1, .most = 64, .whole = true};
 constexpr Quantity kSockets{.unit = "sockets", .least = 1, .most = 2, .whole = true};
 constexpr Quantity kLinks{.unit = "links", .least = 0, .most = 64, .whole = true};
-// With less room, calls behind a closed gate would wait for it.
+// With less room in a stream, calls would block behind a closed gate.
 constexpr Quantity kOperations{.unit = "operations", .least = 1024, .most = 1e9, .whole = true};
 constexpr Quantity kEngines{.unit = "engines", .least = 1, .most = 2, .whole = true};
 

@@ -39,7 +39,6 @@ class Recorder : NonCopyable {
   void add_device(unsigned number, const Environment::Gpu& gpu);
   void add_stream(const void* stream, StreamKind kind, unsigned gpu);
   void enqueued(const Enqueued& enqueued);
-  /// Records that the current call recorded an event in a stream.
   void event_recorded(const void* event, const void* stream);
   /// Begins or ends an NVTX range of the running thread; ranges nest.
   void begin_range(std::string_view name);

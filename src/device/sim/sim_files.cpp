@@ -24,8 +24,8 @@ class SimFiles::Disk {
   double start_read(std::span<const std::byte> to) {
     return start_read(to.size(), contiguous(to.data()) ? profile.disk_read_rate : profile.disk_read_rate_scattered, {});
   }
-  /// The same for bytes that go to the page cache. `ahead_since`: the host's time from which on the system may have
-  /// asked for them before the program does; nothing if it does not read ahead.
+  /// Like start_read() above, for bytes that go to the page cache. `ahead_since`: host time from which on readahead may
+  /// have requested them before the program; nothing without readahead.
   double start_read(std::uint64_t bytes, std::optional<double> ahead_since) {
     return start_read(bytes, profile.disk_read_rate_cached, ahead_since);
   }
@@ -43,10 +43,10 @@ class SimFiles::Disk {
   const Profile& profile;
   DataMovement& data;
   DeviceTraffic traffic;
-  double memory_free = 0;  // host's clock; its memory carries no copies of the system's workers from then on
+  double memory_free = 0;  // host time from which on no workers of the system copy in host memory
 
  private:
-  /// Requests are shorter where the memory is not contiguous.
+  /// Whether memory is physically contiguous. Otherwise requests to the disk are shorter.
   bool contiguous(const std::byte* memory) const { return data.memory.on_huge_pages(memory); }
   double start_read(std::uint64_t bytes, double rate, std::optional<double> ahead_since) {
     if (bytes == 0) return host.now();
@@ -63,14 +63,14 @@ class SimFiles::Disk {
   double serve(std::uint64_t bytes, double rate, std::optional<double> ahead_since) {
     const double now = host.now();
     const double service = static_cast<double>(bytes) / rate;
-    // The disk goes on for as long as the system reads ahead; then it waits for the program.
+    // Readahead keeps the disk busy until it is kReadAhead bytes ahead; then the disk waits for the program.
     constexpr double kReadAhead = 8 << 20;  // bytes
     const bool went_on = ahead_since && free_ + kReadAhead / rate >= now;
     free_ = std::max(free_, went_on ? *ahead_since : now) + service;
     return free_ + (went_on ? 0 : profile.disk_latency);
   }
 
-  double free_ = 0;  // host's clock; the disk is idle from then on
+  double free_ = 0;  // host time from which on the disk is idle
 };
 
 namespace {
@@ -111,7 +111,8 @@ class Stored {
     std::uint64_t bytes;
     double arrival;
   };
-  /// Asks for what the page cache lacks of a range. Pages for which others have asked arrive when those get them.
+  /// Requests the pages of a range that the page cache lacks. Pages requested by other threads arrive when they get
+  /// them.
   Missing start_cache(std::uint64_t offset, std::uint64_t count) {
     const std::uint64_t missing = std::min(count, set(cached_, offset, count));
     const double asked = disk_.start_read(missing, offset == 0 ? std::nullopt : std::optional(cold_since_));
@@ -128,7 +129,7 @@ class Stored {
     disk_.wait_until(missing.arrival);
     return missing.bytes;
   }
-  /// Copies into the page cache. The calling thread spins until it is its turn.
+  /// Copies into the page cache. Writes to one file take turns; a thread that waits for its turn spins.
   void write(std::span<const std::byte> from, std::uint64_t offset) {
     const double now = disk_.host.now();
     written_ = std::max(written_, now) + static_cast<double>(from.size()) / disk_.profile.file_write_rate;
@@ -154,9 +155,9 @@ class Stored {
   Disk& disk_;
   std::vector<bool> cached_;
   std::vector<bool> dirty_;
-  std::vector<double> arrivals_;  // of each page, by the host's clock
-  double cold_since_ = 0;         // host's clock
-  double written_ = 0;            // the same, end of the last write() to the page cache
+  std::vector<double> arrivals_;  // host time at which each page arrives
+  double cold_since_ = 0;         // host time since which the file is cold
+  double written_ = 0;            // host time of the end of the last write() to the page cache
 };
 
 FilePlace simulated_place() {
@@ -181,7 +182,7 @@ class SimMapping final : public FileMapping {
 
  private:
   void map_pages(std::size_t offset, std::size_t count, double rate) {
-    const std::uint64_t missing = file_->cache(offset, count);  // these are mapped while the disk reads ahead
+    const std::uint64_t missing = file_->cache(offset, count);  // mapped while the disk reads ahead
     disk_.host.work({.seconds = static_cast<double>(count - missing) / rate}, [] {});
   }
 
@@ -235,7 +236,7 @@ class SimFile final : public DataFile {
     throw FileError(fmt::format("{} has {} bytes, expected {}", name(), size(), offset + count));
   }
 
-  /// A read call copies slower than memcpy; threads share the host's memory as those of memcpy do.
+  /// A read() call copies slower than memcpy(). Its threads share the host's memory bandwidth, as those of memcpy() do.
   void move(std::uint64_t count, const std::function<void()>& bytes) {
     const auto all = static_cast<double>(count);
     disk_.host.work({.seconds = all / disk_.profile.file_copy_rate - all / disk_.profile.host_copy_rate}, [] {});
@@ -247,14 +248,14 @@ class SimFile final : public DataFile {
   bool direct_;
 };
 
-/// Direct reads are in flight at the disk. Workers copy from the page cache at once and share the host's memory. What
-/// the caller copies is read by start() as by read_at().
+/// Direct reads are in flight at the disk. With QueueCopies::by_workers, workers copy from the page cache at the same
+/// time and share the host's memory bandwidth. With by_caller, start() copies as read_at() does.
 class SimFile::Queue final : public ReadQueue {
  public:
   Queue(SimFile& file, std::span<std::byte> memory, std::size_t slots, QueueCopies copies)
       : file_(file), disk_(file.disk_), memory_(memory), slot_bytes_(memory.size() / slots), copies_(copies) {}
 
-  /// The data is in the slot at once: a real device may write from then on, too.
+  /// Writes the data to the slot at once, because a real device may also write from this call on.
   void start(std::size_t slot, std::size_t bytes, std::uint64_t offset) override {
     const std::span<std::byte> to = memory_.subspan(slot * slot_bytes_, bytes);
     file_.require_within(bytes, offset);
@@ -278,10 +279,10 @@ class SimFile::Queue final : public ReadQueue {
  private:
   struct Read {
     std::size_t slot;
-    double end;  // host's clock
+    double end;  // host time at which the read ends
   };
 
-  /// Returns when a worker has copied bytes from the page cache.
+  /// Returns the host time at which a worker has copied the bytes from the page cache.
   double copied(std::size_t bytes, std::uint64_t offset) {
     const auto all = static_cast<double>(bytes);
     const double ready = std::max(disk_.host.now(), file_.stored()->start_cache(offset, bytes).arrival);

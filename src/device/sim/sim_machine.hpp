@@ -81,7 +81,6 @@ class SimDevice : public Device {
   std::list<std::pair<KernelSource, std::unique_ptr<LoadedKernel>>> own_kernels_;
 };
 
-/// Describes the GPU of a profile's machine that has this index.
 Environment::Gpu describe_gpu(const Profile& p, int index);
 
 class SimMachine : public Machine {

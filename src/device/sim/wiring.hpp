@@ -24,7 +24,6 @@ class Wiring {
   /// Adds the links to `events`. `gpus` are the numbers of the opened GPUs in the profile.
   Wiring(const Profile& profile, std::span<const int> gpus, EventSimulator& events);
 
-  /// Returns the CPU socket of the profile's GPU number `gpu`.
   static std::size_t socket_of(const Profile& profile, int gpu);
   /// Returns the CPU socket of the opened GPU with index `gpu`.
   [[nodiscard]] std::size_t socket_of(std::size_t gpu) const { return gpus_[gpu].socket; }

@@ -131,7 +131,7 @@ Candidate of_calls(const AnalysisInput& e, FindingKind kind, std::span<const Ind
 }
 
 std::string verb(std::size_t count, std::string_view plural) {
-  const bool hisses = plural.ends_with("ch");  // reach
+  const bool hisses = plural.ends_with("ch");  // for example "reach"
   return fmt::format("{}{}", plural, count != 1 ? "" : hisses ? "es" : "s");
 }
 

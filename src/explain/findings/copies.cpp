@@ -213,7 +213,7 @@ void mark_calls_between(Program& p, Index copy, Index next) {
   }
 }
 
-/// Marks the last copy of a run and the calls of its thread behind it, up to the next launch or wait.
+/// Marks the last copy of a run and the later calls of its thread, up to the next launch or wait.
 void mark_calls_after(Program& p, Index copy) {
   constexpr Index kMost = 256;
   const auto last = static_cast<Index>(std::min<std::size_t>(p.calls.size(), copy + kMost));
@@ -244,7 +244,7 @@ Operation& merge(Program& p, const Run& run) {
   return whole;
 }
 
-/// The host works so long in the call before the operation can begin.
+/// Adds `seconds` of host work to the operation's call; the operation can begin only after this work.
 void work_in_call(Program& p, Operation& o, double seconds) {
   p.calls[o.call].own += seconds;
   o.delay += seconds;
@@ -257,7 +257,7 @@ void gather(Program& p, const Run& run, const Costs& costs) {
   whole.work = costs.copy(whole.copy, whole.host, whole.bytes).value_or(whole.work);
 }
 
-/// The pieces of the run are moved together. First the host spends its time in the calls, then the engine begins.
+/// Moves the pieces of the run together: the host first spends its time in the calls, then the engine begins.
 void move_together(Program& p, const Run& run, PieceWay way, const Costs& costs) {
   PieceCost all;
   for (const Index i : run) {
@@ -323,8 +323,8 @@ Fix moved_together(CopyKind kind, PieceWay way, const std::vector<Run>& runs, co
   return fix;
 }
 
-/// Whether a kernel is so much faster for a piece of this size that it comes before a batch, which is simpler. Gains do
-/// not tell while the copies of the other direction limit the program.
+/// Whether a kernel is so much faster for pieces of this size that it is suggested before a batch, which is simpler.
+/// The gains do not show this while copies in the other direction limit the program.
 bool kernel_is_far_faster(const Costs& costs, CopyKind kind, std::uint64_t piece) {
   constexpr double kFar = 1.5;
   const auto batch = costs.piece(kind, PieceWay::batch, piece);
@@ -332,7 +332,7 @@ bool kernel_is_far_faster(const Costs& costs, CopyKind kind, std::uint64_t piece
   return batch && kernel && batch->result > kFar * kernel->result;
 }
 
-/// The fixes, those first that need the least of the program: the last two need other places for the data.
+/// Returns the fixes, first those that change the program least. The last two require other places for the data.
 std::vector<Fix> fixes_of_small(const AnalysisInput& e, CopyKind kind, const std::vector<Run>& runs) {
   std::vector<Fix> fixes;
   const Operation& first = e.program.operations[runs.front().front()];
@@ -416,7 +416,7 @@ std::vector<Candidate> pageable_copies(const AnalysisInput& e) {
 }
 
 std::vector<Candidate> small_copies(const AnalysisInput& e) {
-  std::map<std::pair<CopyKind, bool>, std::vector<Run>> groups;  // pinned memory has more fixes, so it is apart
+  std::map<std::pair<CopyKind, bool>, std::vector<Run>> groups;  // pinned memory has more fixes: a separate group
   for (Run& run : runs_of_small_copies(e.program)) {
     const Operation& first = e.program.operations[run.front()];
     if (!e.costs.copy(first.copy, first.host, first.bytes)) continue;

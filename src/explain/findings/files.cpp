@@ -30,7 +30,7 @@ void read_by_slots(Program& p, const std::vector<Index>& copies, const Costs& co
     Operation& o = p.operations[i];
     const double seconds = seconds_by_slots(o, costs);
     const auto link = costs.copy(o.copy, Memory::pinned, o.bytes);
-    o.by_cpu_rate = seconds < o.work && link && (1 - kCpuSpread) * seconds > *link;  // else the link is the limit
+    o.by_cpu_rate = seconds < o.work && link && (1 - kCpuSpread) * seconds > *link;  // the CPU is the bottleneck
     o.work = std::min(o.work, seconds);
     o.host = Memory::pinned;
     o.engine = Engine::h2d;
@@ -78,7 +78,7 @@ void read_ahead(Program& p, const std::vector<Index>& copies) {
     if (k >= 2) depend(reading, copies[k - 2]);
     before = static_cast<Index>(p.operations.size());
     p.operations.push_back(std::move(reading));
-    for (const Index i : p.calls[call].operations) depend(p.operations[i], before);  // with the parts of another fix
+    for (const Index i : p.calls[call].operations) depend(p.operations[i], before);  // several if another fix split it
   }
 }
 
@@ -97,10 +97,10 @@ Candidate in_turn_candidate(const AnalysisInput& e, const std::vector<Index>& co
 
 // --- Reading twice --------------------------------------------------------------------------------------------------
 
-/// Parts of a file.
+/// A set of byte ranges of a file.
 class Parts {
  public:
-  /// Adds the bytes from `begin` to `end`. Returns whether all of them were there before.
+  /// Adds the bytes from `begin` to `end`. Returns whether the set had all of them before.
   bool add(std::uint64_t begin, std::uint64_t end) {
     auto next = parts_.upper_bound(begin);
     if (next != parts_.begin() && std::prev(next)->second >= begin) --next;
@@ -115,10 +115,10 @@ class Parts {
   }
 
  private:
-  std::map<std::uint64_t, std::uint64_t> parts_{};  // begin and end of each; they do not touch each other
+  std::map<std::uint64_t, std::uint64_t> parts_{};  // end of each range by its begin; ranges neither overlap nor touch
 };
 
-/// Reads of the window that bring nothing but what earlier ones of the window had brought.
+/// Returns the reads of the window that read only bytes which earlier reads of the window had read.
 std::vector<recording::FileRead> repeated_reads(const AnalysisInput& e) {
   std::map<std::pair<Index, std::uint64_t>, Parts> files;  // by path and version
   std::vector<recording::FileRead> found;
@@ -129,9 +129,9 @@ std::vector<recording::FileRead> repeated_reads(const AnalysisInput& e) {
   return found;
 }
 
-/// Seconds of repeated reads, by the call that follows them on their thread. Leaves out reads within a call.
+/// Returns the seconds of repeated reads, by the next call on their thread. Leaves out reads within a call.
 std::map<Index, double> time_before_calls(const AnalysisInput& e, const std::vector<recording::FileRead>& reads) {
-  std::map<std::uint32_t, std::vector<Index>> calls;  // of each thread
+  std::map<std::uint32_t, std::vector<Index>> calls;  // calls of each thread
   for (Index c = 0; c < e.program.calls.size(); ++c) calls[e.program.calls[c].thread].push_back(c);
   std::map<Index, double> found;
   for (const recording::FileRead& read : reads) {

@@ -41,7 +41,7 @@ bool repeats(const Program& p, const Launches& run) {
   return 2 * names.size() <= run.size() && 2 * std::ranges::count_if(run, is_copy) < std::ssize(run);
 }
 
-/// Whether the call comes right after that one, or after a needless wait that does.
+/// Whether the call directly follows call `before`, or follows a needless wait that directly follows `before`.
 bool comes_after(const Program& p, const HostCall& call, Index before, const std::vector<Index>& needless) {
   const bool waits = std::ranges::binary_search(needless, call.follows);
   const HostCall& first = waits ? p.calls[call.follows] : call;

@@ -1,5 +1,5 @@
-// Finds work of the host before copies to the GPU that is probably a copy within host memory, as frameworks make it
-// that move arrays through pinned buffers of their own.
+// Finds host work before copies to the GPU that is probably a copy within host memory. Frameworks make such copies if
+// they move arrays through pinned buffers of their own.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,14 +13,14 @@ namespace xferbench::explain {
 
 namespace {
 
-/// Seconds for which the thread works before the copy, outside of CUDA calls.
+/// Returns the seconds for which the thread works before the copy, outside of CUDA calls.
 double busy_before(const Program& p, Index copy) {
   const Index call = p.operations[copy].call;
   return std::max(0., work_before(p, call) - sample_of(p, call).idle_before);
 }
 
-/// Whether the data could have come to the copy's memory by a copy: it is pinned, and the thread neither reads files
-/// nor touches as much new memory meanwhile.
+/// Whether the copy's memory may have been filled by a copy: it is pinned, and before the copy the thread neither reads
+/// files nor touches as much new memory.
 bool may_be_filled_by_copying(const Program& p, Index copy) {
   constexpr std::uint64_t kLeast = 1 * MiB;
   const Operation& o = p.operations[copy];
@@ -28,8 +28,8 @@ bool may_be_filled_by_copying(const Program& p, Index copy) {
          2 * new_memory_before(p, o.call) < o.bytes;
 }
 
-/// Seconds per byte of the work before each copy, if it takes about as long as copying each time; else nothing. One CPU
-/// copies 4 to 25 GB/s.
+/// Returns the seconds per byte of the work before each copy, if it is about the same each time and as long as a copy
+/// takes; else nothing. One CPU copies 4 to 25 GB/s.
 std::optional<double> pace_of_copying(const Program& p, const std::vector<Index>& copies) {
   constexpr double kFastest = 4e-11;
   constexpr double kSlowest = 2.5e-10;

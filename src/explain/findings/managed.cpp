@@ -24,7 +24,7 @@ struct Moved {
   std::size_t times = 0;
   /// Returns the seconds of waiting for pages and page faults.
   [[nodiscard]] double seconds() const { return end - begin; }
-  double waited = 0;  ///< only of the sum of all: seconds without the profiler's part
+  double waited = 0;  ///< set only in the sum of all migrations: seconds without the profiler's part
   void add(const Moved& other, double seconds_waited) {
     bytes += other.bytes;
     times += other.times;
@@ -40,7 +40,7 @@ struct Moved {
   }
 };
 
-/// Migrations by the index of the kernel that waits for them, and of the call before which the host does.
+/// Migrations, by the index of the kernel that waits for them, and of the call before which the host waits.
 struct Migrations {
   std::map<Index, Moved> kernels{};
   std::map<Index, Moved> calls{};
@@ -78,7 +78,7 @@ Migrations migrations_in(const AnalysisInput& e) {
   return found;
 }
 
-/// Returns the time left of `now`, of work that was recorded as `recorded`, if these pages are brought in `seconds`.
+/// Returns the new duration of work that takes `now`, was recorded as `recorded` and now moves its pages in `seconds`.
 double with_pages_in(double seconds, double now, double recorded, const Moved& moved) {
   return recorded <= 0 ? now : std::min(now, now * std::max(0., 1 - moved.seconds() / recorded) + seconds);
 }
@@ -116,7 +116,7 @@ std::string waits_in_words(const Moved& all, std::string_view who) {
                      format_seconds(all.waited));
 }
 
-/// Time of the operation in the replay, which lacks the profiler's part, over its recorded time.
+/// Returns the operation's time in the replay, which lacks the profiler's part, divided by its recorded time.
 double unprofiled_share(const AnalysisInput& e, Index i) {
   const Operation& o = e.program.operations[i];
   return o.end > o.begin ? (e.replayed.operation_ends[i] - e.replayed.operation_begins[i]) / (o.end - o.begin) : 1;

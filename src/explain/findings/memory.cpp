@@ -1,5 +1,5 @@
-// Finds memory of the host that is touched for the first time where it could be kept: the system gives a page with the
-// first access, and clears it.
+// Finds host memory that is touched for the first time although the program could keep and reuse memory. At the first
+// access to a page, the system allocates and clears it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,8 +17,8 @@ namespace {
 constexpr std::uint64_t kPage = 4 * KiB;
 constexpr std::uint64_t kHugePage = 2 * MiB;
 
-/// Whether so many page faults are those of at least half of the memory. A fault of a huge page brings 2 MiB; a few
-/// faults have other reasons.
+/// Whether these page faults cover at least half of the memory. A fault of a huge page maps 2 MiB; a few faults have
+/// other reasons.
 bool cover(std::uint64_t faults, std::uint64_t bytes) {
   constexpr std::uint64_t kFew = 8;
   if (bytes == 0) return false;
@@ -37,10 +37,10 @@ std::vector<Index> copies_that(const Program& p, Wanted wanted) {
 /// Freeing, as a share of allocating, touching and freeing. (Measured in a program on an H100: a sixteenth.)
 constexpr double kReleasing = 1. / 12;
 
-/// The copies take as long as into touched memory, their calls return at once when they end, and nothing is freed
-/// before the call that follows each.
+/// Makes the copies take as long as into touched memory. Their calls return as soon as they end, and no memory is freed
+/// before the next call.
 void keep_memory(Program& p, const std::vector<Index>& copies, const Costs& costs) {
-  std::map<Index, std::uint64_t> freed;  // bytes, per call
+  std::map<Index, std::uint64_t> freed;  // freed bytes, per call
   for (const Index i : copies) {
     Operation& o = p.operations[i];
     freed[o.call] = o.bytes;

@@ -31,7 +31,6 @@ using Chain = std::vector<Step>;
 
 /// Returns one chain for each stream of the program.
 std::vector<Chain> chains_of(const Program& p);
-/// Returns one chain for each of these streams.
 std::vector<Chain> chains_of(const Program& p, const std::vector<Index>& streams);
 
 }  // namespace xferbench::explain

@@ -128,7 +128,7 @@ Waits waits_in(const Program& p) {
 
 /// Removes waits after which the thread reads from files what it copies next: the wait lets it overwrite the buffer.
 void leave_out_reads(const Program& p, std::vector<Index>& waits) {
-  std::map<std::uint32_t, bool> reads;  // of each thread: whether it reads for its next sampled copy
+  std::map<std::uint32_t, bool> reads;  // per thread: whether it reads files before its next sampled copy
   std::vector<bool> before_reading(p.calls.size(), false);
   for (auto c = static_cast<Index>(p.calls.size()); c-- > 0;) {
     const HostCall& call = p.calls[c];
@@ -167,7 +167,7 @@ bool uses_managed_memory(const Recording& r) {
   return !r.migrations.empty() || std::ranges::any_of(r.calls, is_managed);
 }
 
-/// Returns those of these waits that nothing needs; nothing if they are few.
+/// Returns the needless ones of these waits; empty if they are few.
 std::vector<Index> needless_of(const AnalysisInput& e, std::vector<Index> waits) {
   if (uses_managed_memory(e.recording)) return {};
   leave_out_reads(e.program, waits);

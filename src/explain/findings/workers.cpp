@@ -16,12 +16,12 @@ using recording::Workers;
 namespace {
 
 struct BusyChildren {
-  double cpus = 0;  // that they used on average
+  double cpus = 0;  // number of CPUs that the child processes used on average
   std::uint32_t most = 0;
 };
 
-/// From the last sample before the window to the first one after it. Nothing if the samples miss half of the window, or
-/// if most of the time between them is outside.
+/// Returns the CPU use of the child processes from the last sample before the window to the first one after it. Nothing
+/// if the samples miss half of the window, or if most of the time between them is outside.
 std::optional<BusyChildren> busy_children(const AnalysisInput& e) {
   const std::vector<Workers>& all = e.recording.workers;
   const auto after_begin = std::ranges::upper_bound(all, e.window.begin, {}, &Workers::time);
@@ -38,8 +38,8 @@ std::optional<BusyChildren> busy_children(const AnalysisInput& e) {
                       std::ranges::max_element(first, last + 1, {}, &Workers::children)->children};
 }
 
-/// Seconds that the thread idles before the copy. Its idle time since the copy before may also lie elsewhere, so the
-/// time that it spends outside of calls elsewhere does not count.
+/// Returns the seconds that the thread idles before the copy. Some of its idle time since the previous copy may belong
+/// to other places, so its time outside of calls at other places is subtracted.
 double idle_before(const Program& p, Index copy) {
   const Sample& sample = sample_of(p, p.operations[copy].call);
   const double work = work_before(p, p.operations[copy].call);

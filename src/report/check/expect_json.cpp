@@ -1,4 +1,3 @@
-// The format of files of expectations.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>

@@ -24,7 +24,7 @@ namespace {
 /// A number that represents a case to other programs.
 struct CaseNumber {
   std::string name;  ///< name of the measurement or metric
-  std::string unit;  ///< as in results
+  std::string unit;  ///< unit, as in the results file
   Better better = Better::neither;
   double value = 0;
   std::optional<Interval> interval{};  ///< 95 % confidence interval
@@ -58,7 +58,7 @@ std::vector<CaseNumber> numbers_of(const Result& result, const ScenarioDescripto
   return numbers;
 }
 
-/// Returns the number in another unit of the same direction: `factor` of them are one of the present unit.
+/// Returns the number in another unit. One present unit is `factor` new units; the better direction stays the same.
 CaseNumber scaled(CaseNumber number, double factor, std::string unit) {
   number.value *= factor;
   if (number.interval) number.interval = Interval{number.interval->low * factor, number.interval->high * factor};
@@ -87,8 +87,8 @@ std::size_t for_each_case(const Report& report, Descriptors scenarios, const Wri
   return report.results.size() - written;
 }
 
-/// The time of the headline is Bencher's own measure "latency", in nanoseconds. Other numbers are measures of their
-/// name, in the unit of results.
+/// The time of the headline becomes Bencher's measure "latency", in nanoseconds. Other numbers become measures of their
+/// own names, in the unit of the results.
 Formatted to_bmf(const Report& report, Descriptors scenarios) {
   nlohmann::json benchmarks = nlohmann::json::object();
   const std::size_t left_out = for_each_case(report, scenarios, [&](const Result& result, const auto& numbers) {
@@ -128,7 +128,7 @@ Formatted to_github(const Report& report, Descriptors scenarios, Better better) 
       const CaseNumber number = found.unit == "s" ? scaled(found, 1e6, "us") : found;
       nlohmann::ordered_json entry{
           {"name", series_name(report, result) + " " + number.name}, {"unit", number.unit}, {"value", number.value}};
-      // The reader takes the number behind the sign only if it has at least two characters.
+      // The reader accepts the number after "±" only if it has at least two characters.
       if (number.interval) {
         entry["range"] = fmt::format("± {:#.6g}", (number.interval->high - number.interval->low) / 2);
       }

@@ -27,14 +27,14 @@ using GpuPair = std::pair<int, int>;
 
 /// Where nvbandwidth shows the numbers of a case.
 struct NvCell {
-  std::string test;                    ///< name of the test case
+  std::string test;
   std::string description{};           ///< text above the matrix, by which readers recognise its direction and unit
   std::vector<std::string> numbers{};  ///< metrics or measurements of the case; each has a matrix of its own
   double factor = 1;                   ///< nvbandwidth's units per unit of results
   std::optional<GpuPair> gpus{};       ///< GPUs of row and column; if absent: the CPU and the first GPU
 };
 
-/// Returns the word of the axis; empty if the case has none, or in a file that was edited by hand another value.
+/// Returns the word of the axis; empty if the case has none, or has a number because the file was edited by hand.
 std::string word_of(const Case& c, std::string_view axis) {
   const Case::Param* param = c.find(axis);
   const auto* word = param == nullptr ? nullptr : std::get_if<std::string>(&param->value);
@@ -54,7 +54,7 @@ std::vector<NvCell> cells_of_memcpy(const Case& c) {
   };
   if (dir == "h2d") return {{"host_to_device_memcpy_" + engine, between("->"), {"bandwidth"}}};
   if (dir == "d2h") return {{"device_to_host_memcpy_" + engine, between("<-"), {"bandwidth"}}};
-  if (engine != "ce") return {};  // nvbandwidth's kernel copies both ways by itself
+  if (engine != "ce") return {};  // no equal test: a kernel of nvbandwidth copies both ways
   return {{"host_to_device_bidirectional_memcpy_ce", between("<->"), {"h2d_beside_bandwidth"}},
           {"device_to_host_bidirectional_memcpy_ce", between("<->"), {"d2h_beside_bandwidth"}}};
 }
@@ -131,7 +131,7 @@ std::uint64_t bytes_of(const Result& result) {
 
 /// A test case of nvbandwidth, with the results that it shows.
 struct NvTest {
-  NvCell cell;                                 ///< that of the first result
+  NvCell cell;                                 ///< place of the first result
   std::map<GpuPair, const Result*> results{};  ///< by the GPUs of row and column; of several sizes, the largest
   std::string error{};                         ///< why a case failed
   bool is_waived = false;                      ///< whether a case was skipped

@@ -1,4 +1,3 @@
-// Results as CSV.
 #include "report/run/run_report.hpp"
 
 #include <fmt/format.h>

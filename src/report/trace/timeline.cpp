@@ -43,7 +43,6 @@ Trace part_of(const Trace& trace, Holds holds) {
   return some;
 }
 
-/// Returns the activities on one GPU, by its index.
 Trace of_gpu(const Trace& trace, std::size_t gpu) {
   return part_of(trace, [gpu](const Activity& a) { return a.row != Row::host && a.gpu == gpu; });
 }
