@@ -252,7 +252,7 @@ Limits limits_of(const Way& way) {
   return limits;
 }
 
-/// Returns a text that lists the sizes with unclear results, for example "; at 64 KiB that is not clear".
+/// Returns a text that lists the sizes with unclear results, for example "; unclear at 64 KiB".
 std::string unclear_text(const Way& way) {
   if (way.unclear.empty()) return {};
   return fmt::format("; unclear at {}",

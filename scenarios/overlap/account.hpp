@@ -12,7 +12,8 @@ namespace xferbench {
 /// Adds to the result which kernel ran: the amount of work of a built-in kernel, or the labels of a user's kernel.
 void add_kernel(const ChunkedWork& work, bool verified, Result& result);
 
-/// Declares measurements with as many passes per sample as the pipeline. derive() compares them with the makespan.
+/// Declares the measurements that derive() compares with the makespan, taken with as many passes per sample as it so
+/// that fixed costs per sample weigh equally.
 std::span<const MetricDeclaration> alike_metrics();
 
 /// Adds bandwidths, limit and efficiency from the measurements of pipeline and stages, and warnings about unreliable

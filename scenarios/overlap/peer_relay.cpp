@@ -138,8 +138,8 @@ struct WorkOfOne {
     verify(machine, work, *alone, run_once);
     verify(machine, work, *pipeline, run_once);
   }
-  /// A region that runs the kernel over the whole payload. Not checked if the kernel works in place, because the copies
-  /// timed before it use other buffers.
+  /// A region that runs the kernel over the whole payload. Not checked if the kernel works in place: each pass
+  /// overwrites its input, and the copies timed before it write to other buffers.
   [[nodiscard]] Region kernel() {
     Region r = stages.kernel();
     if (work.shape().in_place) r.check = nullptr;

@@ -254,8 +254,11 @@ std::optional<std::uint64_t> available_host_memory() {
       {available, control_group_headroom().value_or(available), available_bound_memory().value_or(available)});
 }
 
-std::string pinning_hint(std::string_view kernel) {
-  if (lower_case(kernel).find("microsoft") == std::string::npos) return {};
+std::string pinning_hint(std::string_view kernel, std::uint64_t bytes) {
+  if (lower_case(kernel).find("microsoft") == std::string::npos) {
+    constexpr std::uint64_t kLarge = 64 * GiB;
+    return bytes < kLarge ? "" : "drivers refuse to pin very much in one call: pin it in pieces (alloc --chunk 8G)";
+  }
   return "under WSL2 Windows pins only a part of the memory, less than is free: choose a smaller --size, or pageable "
          "memory";
 }

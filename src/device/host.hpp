@@ -90,7 +90,7 @@ std::optional<std::uint64_t> control_group_headroom(
     const std::filesystem::path& mounts = "/sys/fs/cgroup");
 
 /// Returns why a system with this kernel may refuse to pin free memory; empty if no reason is known.
-std::string pinning_hint(std::string_view kernel);
+std::string pinning_hint(std::string_view kernel, std::uint64_t bytes);
 
 /// Returns the bytes of host memory available without swapping, within this process's control group and the NUMA nodes
 /// that the calling thread's memory is bound to; nothing if the system does not report the bytes.

@@ -16,7 +16,7 @@
 
 namespace xferbench::explain {
 
-/// Input of the functions that look for faults.
+/// What the functions that look for findings read. The objects must outlive it.
 struct AnalysisInput {
   const Recording& recording;
   const Window& window;

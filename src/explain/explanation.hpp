@@ -198,7 +198,7 @@ struct ProcessExplanation {
   /// Seconds of the window with only the findings of the requested kinds (`fixed`) fixed. Nothing if no such finding
   /// exists, or if gains are unavailable.
   std::optional<double> seconds_fixed{};
-  std::optional<double> seconds_fixed_least{};  ///< like Finding::seconds_after_least
+  std::optional<double> seconds_fixed_least{};  ///< lower end of its range; see Finding::seconds_after_least
   std::vector<std::string> fixed{};             ///< kinds of findings that the user asked to fix (Options::fixed)
   bool fixed_at_most = false;  ///< the gain of the fixes is an upper bound, also that of `seconds_fixed_least`
   std::vector<std::string> fixes_missing{};  ///< the kinds in `fixed` without a finding

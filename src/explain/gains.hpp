@@ -41,7 +41,7 @@ Gains gains_of(const Program& program, double reference, const std::vector<Candi
 /// Estimate for the window with only the requested kinds of findings fixed.
 struct Chosen {
   std::optional<double> seconds{};     ///< duration with the fixes; nothing if no such finding exists
-  std::optional<double> least{};       ///< like Finding::seconds_after_least
+  std::optional<double> least{};       ///< lower end of the range of `seconds`; see Finding::seconds_after_least
   bool at_most = false;                ///< the gain is an upper bound
   std::vector<FindingKind> missing{};  ///< requested kinds without a finding
 };

@@ -216,7 +216,8 @@ class Builder {
 
   /// What a thread has done in the window since its last sampled copy to the GPU.
   struct Since {
-    std::optional<std::uint64_t> faults_until{};  // nothing before the first sample in the window
+    std::optional<std::uint64_t>
+        faults_until{};  // the thread's page faults until its last sample; nothing before the first
     std::optional<std::uint64_t> read_until{};
     std::uint64_t disk_until = 0;
     std::uint64_t faults = 0;

@@ -92,11 +92,12 @@ struct HostCall {
   CudaCallKind kind = CudaCallKind::none;
   bool is_sampled = false;  ///< a copy to the GPU that is in Program::samples
   bool asynchronous = false;
-  /// A fix merges this copy with a later one, or the call lies between such copies. Its gap and its own time stay,
-  /// unless remove_recurring_work() removes them.
+  /// A fix merges this copy with a later one, or the call lies between such copies. The time since the previous
+  /// call and the time of the call itself stay, unless remove_recurring_work() removes them.
   bool merged = false;
-  /// The copy into which a fix merges others, or a later call of its thread up to the next launch or wait, which
-  /// prepares the use of these copies. Its gap stays, unless remove_recurring_work() removes it.
+  /// True for the copy into which a fix merges others, and for later calls of its thread up to the next launch or wait.
+  /// The time between the previous call and this one stays, because the program may need it to prepare the use of these
+  /// copies; only remove_recurring_work() removes it.
   bool after_merged = false;
   std::vector<Index> operations{};  ///< indices of the operations that it enqueues, in order
   std::vector<Index> waits_for{};   ///< indices of the operations that it waits for

@@ -15,7 +15,8 @@ std::size_t up_to_page(double elements, std::size_t page) {
 
 std::vector<Chunk> chunk_schedule(std::size_t elements, const ChunkRules& rules) {
   const std::size_t least = std::min(rules.least, rules.most);
-  // A shrinking chunk takes this fraction of the remaining elements, so that round sizes form a geometric series.
+  // A shrinking chunk takes this fraction of the remaining elements, so that each round of
+  // `abreast` chunks is 1/taper as large as the round before.
   const double share = (1 - 1 / rules.taper) / static_cast<double>(rules.abreast);
   std::size_t grown = rules.grow ? least : rules.most;  // current maximum while chunks grow
   std::vector<Chunk> chunks;

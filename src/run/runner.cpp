@@ -55,9 +55,12 @@ std::optional<SkipReason> host_memory_skip_reason(MemoryNeeds needs, std::size_t
   const std::uint64_t on_host =
       simulated ? (verify ? needs.host + 2 * devices * needs.device : 0) : needs.host + needs.managed;
   if (const auto available = available_host_memory(); available && on_host > *available) {
-    return SkipReason::impossible(fmt::format("needs {} of host memory, {} available; choose a smaller --size{}",
-                                              format_memory(on_host), format_memory(*available),
-                                              simulated ? ", or simulate without data (--no-verify)" : ""));
+    const auto bound = available_bound_memory();
+    return SkipReason::impossible(
+        fmt::format("needs {} of host memory, {} available{}; choose a smaller --size{}", format_memory(on_host),
+                    format_memory(*available),
+                    bound && on_host > *bound ? " on the NUMA node of this run (--numa none takes all nodes)" : "",
+                    simulated ? ", or simulate without data (--no-verify)" : ""));
   }
   return std::nullopt;
 }

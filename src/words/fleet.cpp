@@ -312,7 +312,7 @@ std::vector<std::string> lines_of(const Report& report, Status status) {
   return lines;
 }
 
-/// Returns lines about missing ranks that are not flagged.
+/// Returns a line for each missing rank that the judgement does not flag anyway.
 std::vector<std::string> missing_lines(const Fleet& fleet) {
   std::vector<std::string> lines;
   for (const int rank : fleet.missing) {

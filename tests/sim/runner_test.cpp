@@ -2,6 +2,7 @@
 #include "run/runner.hpp"
 
 #include "core/error.hpp"
+#include "device/host.hpp"
 #include "run/health.hpp"
 #include "sim/faulty_device.hpp"
 #include "sim/sim_fixture.hpp"
@@ -105,9 +106,14 @@ TEST_F(RunnerTest, TooMuchMemoryIsRefusedWithBothNumbersBeforeAllocating) {
   // The pool on the host may be what the user asks about: alloc pins one of any size.
   PlannedCase from_host = planned;
   from_host.config.set({.name = "host", .kind = AxisKind::text}, std::string("pinned"));
-  EXPECT_THAT(skip_reason(from_host, machine_, true)->text, testing::HasSubstr("alloc --memory register --chunk 8G"));
+  EXPECT_NE(skip_reason(from_host, machine_, true)->text.find("alloc --memory register --chunk 8G"), std::string::npos);
   greedy.needs_ = {std::uint64_t{1} << 50, 0};
   EXPECT_EQ(skip_reason(planned, machine_, true)->text.find("needs 1024 TiB of host memory, "), 0U);
+  {
+    const MemoryFromNode from(0);
+    const bool bound = available_bound_memory().has_value();
+    EXPECT_EQ(skip_reason(planned, machine_, true)->text.find("--numa none") != std::string::npos, bound);
+  }
   // Without verification the simulated device allocates no real memory.
   EXPECT_FALSE(skip_reason(planned, machine_, false));
 }

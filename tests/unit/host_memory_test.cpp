@@ -76,8 +76,9 @@ TEST(ControlGroup, WithoutALimitHasNone) {
 }
 
 TEST(Pinning, OfFreeMemoryMayFailUnderWsl) {
-  EXPECT_NE(pinning_hint("5.15.133.1-microsoft-standard-WSL2").find("Windows pins only a part"), std::string::npos);
-  EXPECT_EQ(pinning_hint("6.1.0-18-amd64"), "");
+  EXPECT_NE(pinning_hint("5.15.133.1-microsoft-standard-WSL2", 1).find("Windows pins only a part"), std::string::npos);
+  EXPECT_EQ(pinning_hint("6.1.0-18-amd64", GiB), "");
+  EXPECT_NE(pinning_hint("6.1.0-18-amd64", 512 * GiB).find("alloc --chunk 8G"), std::string::npos);
 }
 
 }  // namespace

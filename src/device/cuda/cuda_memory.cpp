@@ -22,7 +22,7 @@ void check_allocation(cudaError_t status, const char* function, std::size_t byte
 
 /// Like check_allocation(), for pinned memory: the message has a hint if the system limits pinning.
 void check_pinning(cudaError_t status, const char* function, std::size_t bytes) {
-  const std::string hint = status == cudaErrorMemoryAllocation ? pinning_hint(describe_host().kernel) : "";
+  const std::string hint = status == cudaErrorMemoryAllocation ? pinning_hint(describe_host().kernel, bytes) : "";
   if (hint.empty()) return check_allocation(status, function, bytes);
   check(status, fmt::format("{} ({}; {})", function, format_size(bytes), hint).c_str());
 }

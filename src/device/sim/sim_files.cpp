@@ -248,8 +248,9 @@ class SimFile final : public DataFile {
   bool direct_;
 };
 
-/// Direct reads are in flight at the disk. With QueueCopies::by_workers, workers copy from the page cache at the same
-/// time and share the host's memory bandwidth. With by_caller, start() copies as read_at() does.
+/// Reads of a simulated file that are in flight. The disk answers direct reads. With QueueCopies::by_workers, workers
+/// copy from the page cache at the same time and share the host's memory bandwidth. With by_caller, start() copies as
+/// read_at() does.
 class SimFile::Queue final : public ReadQueue {
  public:
   Queue(SimFile& file, std::span<std::byte> memory, std::size_t slots, QueueCopies copies)

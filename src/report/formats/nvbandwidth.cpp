@@ -131,7 +131,7 @@ std::uint64_t bytes_of(const Result& result) {
 
 /// A test case of nvbandwidth, with the results that it shows.
 struct NvTest {
-  NvCell cell;                                 ///< place of the first result
+  NvCell cell;                                 ///< the cell of nvbandwidth's output that shows the first result
   std::map<GpuPair, const Result*> results{};  ///< by the GPUs of row and column; of several sizes, the largest
   std::string error{};                         ///< why a case failed
   bool is_waived = false;                      ///< whether a case was skipped
