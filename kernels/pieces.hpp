@@ -52,7 +52,7 @@ class PieceCopy final : public KernelOf<PieceCopy> {
   PieceEngine engine_;
   std::shared_ptr<const std::vector<Copy>> all_;  ///< owns the copies of part_
   std::span<const Copy> part_;
-  const ListedPiece* list_;  ///< the same copies as part_, in device memory for the kernel
+  const ListedPiece* list_;  ///< the same copies as part_, as the kernel reads them; not owned
   unsigned blocks_;
   // Computed once, so that the launch time does not grow with the number of pieces.
   KernelCost cost_;
