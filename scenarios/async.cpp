@@ -325,6 +325,7 @@ class Async final : public ScenarioOf<async_case> {
              .answer = {.best = "completion",
                         .text = "complete after {completion}; {host_blocked} of that in the call; {cpu_available} free "
                                 "for CPU work",
+                        .findings = {"classes"},
                         .each = {"dir", "host", "api"}}}) {}
 
   [[nodiscard]] MemoryNeeds memory_needs(const AsyncCase& c) const override {

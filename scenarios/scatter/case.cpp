@@ -268,6 +268,9 @@ std::optional<SkipReason> reason_against(const ScatterCase& c, const Capabilitie
     return SkipReason::unavailable(
         "the simulated device does not model what a kernel that uses memory loses beside one that copies");
   }
+  if (can->environment.simulated() && c.beside_kernels) {
+    return SkipReason::unavailable("--prefer-overlap asks the driver, and the simulated device has none; leave it out");
+  }
   constexpr unsigned kHopper = 90;
   if (c.way == ScatterWay::bulk && can->multiprocessor.compute_capability < kHopper && !can->environment.simulated()) {
     return SkipReason::unavailable("bulk copies need a GPU of compute capability 9.0 or higher");

@@ -177,6 +177,7 @@ TEST_F(ScatterTest, WhatIsIllegalSaysWhy) {
   refused({"--way", "staged", "--pitch", "32K"}, "without gaps");
   refused({"--way", "batch", "--host", "pageable"}, "calls and packed only");
   refused({"--way", "kernel", "--beside", "memory"}, "does not model");
+  refused({"--way", "batch", "--prefer-overlap"}, "leave it out");
 }
 
 TEST_F(ScatterTest, TheFastestWayIsNamedWithItsFactorOverCalls) {
