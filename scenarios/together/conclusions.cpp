@@ -201,6 +201,9 @@ class Situation {
       f.labels.emplace_back("outcome", all_known ? "none" : "undecided");
       f.text = fmt::format("{}: no two GPUs {}", words_,
                            all_known ? "share a bottleneck" : "are known to share a bottleneck" + rest_text(c));
+      const std::vector<const Measured*> limited = those_of(
+          widest_groups(), [](const Measured* group) { return model::sharing_of(group->rates) == Sharing::yes; });
+      if (!limited.empty()) f.text += fmt::format(", but GPUs {} at once do", gpus_in_words(limited.front()->gpus));
       return f;
     }
     f.text = fmt::format("{}: {}", words_, bottlenecks_text(c));
@@ -219,7 +222,7 @@ class Situation {
     f.metrics = {{"pair_bandwidth_low", least / 1e9, "GB/s"}, {"pair_bandwidth_high", most / 1e9, "GB/s"}};
     const bool only_two = c.bottlenecks().size() == 1 && c.bottlenecks().front().members.size() == 2;
     f.text += only_two ? std::string(": together they get")
-                       : fmt::format(": {} of {} get", every_pair ? "any two" : "two that share it directly",
+                       : fmt::format(": {} of {} get", every_pair ? "any two" : "each limited pair",
                                      c.bottlenecks().size() > 1 ? "one group" : "them");
     f.text += fmt::format(" {}, alone {}", rates_text(least, most), alone_text(alone_of_those_that_share()));
     f.text += all_of_them(c) + rest_text(c);

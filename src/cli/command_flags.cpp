@@ -137,7 +137,7 @@ void add_output_flags(CommandLine& line, CLI::App& app) {
   add_file(app, "--markdown", "write the tables as Markdown; - is standard output", files.markdown);
   add_file(app, "--html", "write the tables as one self-contained HTML page; - is standard output", files.html);
   add_file(app, "--openmetrics",
-           "write the headline of each case, or each margin of check, for monitoring; - is standard output",
+           "write the headline of each case, or each margin of check, for Prometheus and Grafana; - is standard output",
            files.openmetrics);
   add_format(line, app);
   const auto add_mode = [&line, &app](const char* name, const char* help, std::vector<std::string> words,

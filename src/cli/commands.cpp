@@ -8,6 +8,7 @@
 
 #include "cli/command_flags.hpp"
 #include "cli/completion.hpp"
+#include "compare/processes.hpp"
 #include "core/error.hpp"
 #include "core/lists.hpp"
 #include "core/units.hpp"
@@ -92,6 +93,15 @@ Command compare_command(CompareCommand c, const std::vector<std::string>& files)
   } else {
     c.base = {files.front()};
     c.new_side.assign(files.begin() + 1, files.end());
+    // base-1.json base-2.json new-1.json: the base side would be one process, and the others would count as new.
+    const std::string family = xferbench::compare::family_of(files.front());
+    const auto of_base = [&](const std::string& file) { return xferbench::compare::family_of(file) == family; };
+    if (c.new_side.size() > 1 && !family.empty() && std::ranges::any_of(c.new_side, of_base)) {
+      throw UsageError(
+          fmt::format("compare: of several files the first is the base, all others are new, but {0}-1, {0}-2 ... are "
+                      "processes of one run; write compare --base {0}-*.json --new OTHER-*.json",
+                      family));
+    }
   }
   refuse_several_inputs("compare", {&c.base, &c.new_side, &c.across});
   return c;

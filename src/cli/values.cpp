@@ -32,7 +32,7 @@ constexpr double kLargest = 9.2e18;  // just below 2^63, so that sums of sizes d
 
 /// Returns the number of bytes in a unit such as "KiB"; nullopt for an unknown unit.
 std::optional<double> unit_factor(std::string_view unit) {
-  const std::string u = lower_case(unit);
+  const std::string u = lower_case(unit.starts_with(' ') ? unit.substr(1) : unit);
   if (u.empty() || u == "b") return 1;
   const std::size_t power = std::string_view("kmgt").find(u[0]) + 1;
   if (power == 0) return std::nullopt;
@@ -213,7 +213,10 @@ class AxisParser {
 
   [[nodiscard]] Value choice(std::string_view text) const {
     if (is_choice(text)) return std::string(text);
-    fail(fmt::format("'{}' is not one of {}{}", text, fmt::join(axis_.choices, ", "), suggestion(text, axis_.choices)));
+    // Other commands, and people, call copies in both directions at once `both`.
+    const bool both = text == "both" && is_choice("bidirectional");
+    fail(fmt::format("'{}' is not one of {}{}", text, fmt::join(axis_.choices, ", "),
+                     suggestion(both ? "bidirection" : text, axis_.choices)));
   }
 
   static Value one_line(std::string_view text) {
@@ -255,7 +258,8 @@ class AxisParser {
 
   static Value real(std::string_view text) {
     const auto number = leading_number(text, std::chars_format::general);
-    if (!number || !number->rest.empty()) fail(fmt::format("'{}' is not a number; write one like 0.5", text));
+    if (!number) fail(fmt::format("'{}' is not a number; write one like 0.5", text));
+    if (!number->rest.empty()) fail(fmt::format("'{}' is not a number; leave out '{}'", text, number->rest));
     return number->value;
   }
 
@@ -345,6 +349,10 @@ std::uint64_t parse_size(std::string_view text) {
   const auto number = leading_number(text);
   if (!number) throw UsageError(fmt::format("'{}' is not a size; write 4096, 4K, 256M, 1GiB or 1GB", text));
   const auto factor = unit_factor(number->rest);
+  if (const std::size_t dots = text.find(".."); !factor && dots != std::string_view::npos) {
+    throw UsageError(fmt::format("'{}' is not a size; write a range as {}:{}", text, text.substr(0, dots),
+                                 text.substr(dots + 2)));
+  }
   if (!factor) {
     throw UsageError(
         fmt::format("'{}' is not a size: unknown unit '{}'; use K, M, G, T (or KiB, ...) for powers of 1024, "

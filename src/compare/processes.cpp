@@ -19,9 +19,6 @@
 
 namespace xferbench::compare {
 
-namespace {
-
-/// Returns, for example, "night" for "night-3.json"; empty if the name does not end in the number of a process.
 std::string family_of(const std::string& file) {
   constexpr std::size_t kMostDigits = 3;
   const std::string stem = stem_of(file).string();
@@ -30,6 +27,8 @@ std::string family_of(const std::string& file) {
   const std::size_t digits = stem.size() - last - 1;
   return digits == 0 || digits > kMostDigits ? "" : stem.substr(0, last);
 }
+
+namespace {
 
 /// Returns the command without the flags for output files, whose names differ between processes.
 std::vector<std::string> command_of(const Report& report) {

@@ -14,6 +14,9 @@ using Processes = std::vector<NamedReport>;
 /// Returns the path without its extension and a following .xz, for example "night-3" for "night-3.json.xz".
 std::filesystem::path stem_of(std::filesystem::path file);
 
+/// Returns, for example, "night" for "night-3.json"; empty if the name does not end in the number of a process.
+std::string family_of(const std::string& file);
+
 /// Returns whether both are the same GPU of the same host, or are simulated by the same profile.
 bool of_same_machine(const Environment& one, const Environment& other);
 

@@ -41,7 +41,10 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::string nearest(std::string_view word, std::span<const std::string> candidates) {
   std::string best;
-  std::tuple best_distance(std::max<std::size_t>(2, word.size() / 3) + 1, false, std::size_t{0});
+  // In words of four letters or less two wrong letters leave nothing alike: --mem is not --mpi.
+  const std::size_t letters = word.size() - std::min(word.find_first_not_of('-'), word.size());
+  const std::size_t most = letters <= 4 ? 1 : std::max<std::size_t>(2, word.size() / 3);
+  std::tuple best_distance(most + 1, false, std::size_t{0});
   // longest word in letters that is compared; the time is proportional to the product of both lengths
   constexpr std::size_t kLongest = 200;
   if (word.size() > kLongest) return best;

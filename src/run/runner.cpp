@@ -201,12 +201,10 @@ std::optional<SkipReason> skip_reason(const PlannedCase& planned, Machine& machi
   const std::vector<std::size_t> places = scenario.takes_part(planned.config, can.environment);
   const MemoryNeeds needs = scenario.needs(planned.config);
   for (const std::size_t place : places) {
+    if (auto reason = scenario.skip_reason(planned.config, &machine.device(place).capabilities())) return reason;
     if (auto reason = memory_skip_reason(planned.config, needs, machine.device(place))) return reason;
   }
   if (auto reason = host_memory_skip_reason(needs, places.size(), can.environment.simulated(), verify)) return reason;
-  for (const std::size_t place : places) {
-    if (auto reason = scenario.skip_reason(planned.config, &machine.device(place).capabilities())) return reason;
-  }
   return places.empty() ? scenario.skip_reason(planned.config, &can) : std::nullopt;
 }
 
