@@ -98,23 +98,13 @@ std::string explained(const CommandLine& line, const CLI::ParseError& error) {
 
 /// Returns the name here of a flag of other tools, for example "; here it is --dir d2h"; empty if unknown.
 std::string called_here(std::string flag) {
-  static const std::map<std::string_view, std::string_view> kOfOthers{{"buffersize", "--size"},
-                                                                      {"device", "--gpu"},
-                                                                      {"direction", "--dir"},
-                                                                      {"devices", "--gpus"},
-                                                                      {"dtod", "memcpy --dir d2d"},
-                                                                      {"dtoh", "memcpy --dir d2h"},
-                                                                      {"gpu-id", "--gpu"},
-                                                                      {"htod", "memcpy --dir h2d"},
-                                                                      {"iterations", "--max-samples"},
-                                                                      {"memory-type", "--host"},
-                                                                      {"output", "--json"},
-                                                                      {"repetitions", "--max-samples"},
-                                                                      {"runs", "--repeat"},
-                                                                      {"samples", "--max-samples"},
-                                                                      {"testsamples", "--max-samples"},
-                                                                      {"verbose", "--details"},
-                                                                      {"warmup", "automatic"}};
+  static const std::map<std::string_view, std::string_view> kOfOthers{
+      {"buffersize", "--size"},  {"device", "--gpu"},          {"direction", "--dir"},
+      {"devices", "--gpus"},     {"dtod", "memcpy --dir d2d"}, {"dtoh", "memcpy --dir d2h"},
+      {"gpu-id", "--gpu"},       {"htod", "memcpy --dir h2d"}, {"iterations", "--max-samples"},
+      {"memory-type", "--host"}, {"output", "--json"},         {"repetitions", "--max-samples"},
+      {"runs", "--repeat"},      {"samples", "--max-samples"}, {"testsamples", "--max-samples"},
+      {"verbose", "--details"},  {"warmup", "automatic"}};
   flag = lower_case(flag.substr(std::min(flag.find_first_not_of('-'), flag.size())));
   const auto found = kOfOthers.find(flag);
   return found == kOfOthers.end() ? "" : fmt::format("; here it is {}", found->second);

@@ -350,8 +350,8 @@ std::uint64_t parse_size(std::string_view text) {
   if (!number) throw UsageError(fmt::format("'{}' is not a size; write 4096, 4K, 256M, 1GiB or 1GB", text));
   const auto factor = unit_factor(number->rest);
   if (const std::size_t dots = text.find(".."); !factor && dots != std::string_view::npos) {
-    throw UsageError(fmt::format("'{}' is not a size; write a range as {}:{}", text, text.substr(0, dots),
-                                 text.substr(dots + 2)));
+    throw UsageError(
+        fmt::format("'{}' is not a size; write a range as {}:{}", text, text.substr(0, dots), text.substr(dots + 2)));
   }
   if (!factor) {
     throw UsageError(

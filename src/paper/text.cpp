@@ -51,14 +51,16 @@ std::string wrapped(const std::string& text, std::size_t columns, const std::str
                     const std::string& margin) {
   std::string lines;
   std::string line = first_margin;
-  bool begun = false;  // the current line already has a word
+  bool begun = false;      // the current line already has a word
+  std::string in_command;  // ends each line of a command but the last, so that a shell reads the lines as one
   const auto next_line = [&] {
-    lines += line + "\n";
+    lines += line + in_command + "\n";
     line = margin;
     begun = false;
   };
   for (std::string& word : words_of(text)) {
-    if (begun && columns > 0 && width(line) + 1 + width(word) > columns) next_line();
+    if (word == "xferbench" && line.ends_with(':')) in_command = " \\";
+    if (begun && columns > 0 && width(line) + 1 + width(word) + in_command.size() > columns) next_line();
     while (columns > 0 && !begun && width(line) + width(word) > columns) {
       const std::size_t part = first_part(word, columns > width(line) ? columns - width(line) : 0);
       if (part == word.size()) break;

@@ -15,8 +15,8 @@ std::size_t width(const std::string& text);
 std::string padded(const std::string& text, std::size_t to, bool left);
 
 /// Wraps a sentence into lines of at most `columns` characters (0: one line). The first line begins with
-/// `first_margin`, each further line with `margin`. No line ends between a number and the word after it. The result
-/// ends with a line feed.
+/// `first_margin`, each further line with `margin`. No line ends between a number and the word after it. A command
+/// after ": " goes on after a backslash, so that it can be pasted into a shell. The result ends with a line feed.
 std::string wrapped(const std::string& text, std::size_t columns, const std::string& first_margin,
                     const std::string& margin);
 

@@ -109,14 +109,18 @@ std::string names_of(std::initializer_list<NamedSide> sides, const Holds& holds)
       sides, [&holds](const compare::Source& s) { return holds(s) ? std::optional<std::string>("") : std::nullopt; });
 }
 
-/// Returns `profile` if it simulated all files; else the profile and the name of each simulated file.
+/// Returns `profile` if it simulated all files; else each profile with the side or the files that it simulated.
 std::string profiles_of(const std::string& profile, std::initializer_list<NamedSide> sides) {
   std::vector<std::string> said;
   bool alike = true;
   for (const auto& [sources, side] : sides) {
-    for (const compare::Source& s : sources) {
-      alike = alike && s.profile == profile;
-      if (!s.profile.empty()) add_new(said, fmt::format("{} ({}{})", clipped(s.profile), side, clipped(s.name)));
+    for (const auto& [name, files] : by_name(sources, [](const compare::Source& s) { return s.profile; })) {
+      alike = alike && name == profile;
+      if (name.empty()) continue;
+      const bool whole_side = *side != '\0' && files.size() == sources.size();
+      const auto which = list_of(files, [](const compare::Source& s) { return clipped(s.name); });
+      said.push_back(fmt::format("{} ({}{})", clipped(name), side,
+                                 whole_side ? "side" : fmt::format("{}", fmt::join(which, ", "))));
     }
   }
   return alike || said.empty() ? clipped(profile) : clipped(fmt::format("{}", fmt::join(said, ", ")), kMostOfFiles);

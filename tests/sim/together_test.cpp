@@ -375,7 +375,8 @@ TEST(TogetherOnEight, SaysWhatOnlyMoreThanTwoFill) {
   sim::SimMachine machine(profile("h200-x8"), kEight);
   const std::vector<Result> results =
       time_group(machine, {"--pattern", "h2d", "--size", "16M", "--group", "0+1,0+2,0+3,1+2,1+3,2+3,0+1+2,0+1+2+3"});
-  EXPECT_EQ(found(results, "bottleneck").front().text, "host to GPU: no two GPUs share a bottleneck, but GPUs 0 to 3 at once do");
+  EXPECT_EQ(found(results, "bottleneck").front().text,
+            "host to GPU: no two GPUs share a bottleneck, but GPUs 0 to 3 at once do");
   const std::string text = found(results, "at-once").front().text;
   EXPECT_NE(text.find("already hit a limit that no pair reaches"), std::string::npos) << text;
 }

@@ -77,6 +77,7 @@ TEST(Wrapped, BreaksAtBlanksAndNeverWithinAWord) {
   EXPECT_EQ(wrapped("one two three", 9, "- ", "  "), "- one two\n  three\n");
   EXPECT_EQ(wrapped("incomprehensible", 5, "", ""), "incomprehensible\n");
   EXPECT_EQ(wrapped("", 5, "- ", ""), "- \n");
+  EXPECT_EQ(wrapped("alone: xferbench tune --size 4K", 25, "", "  "), "alone: xferbench tune \\\n  --size 4K\n");
 }
 
 }  // namespace
