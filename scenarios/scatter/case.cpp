@@ -95,7 +95,8 @@ std::vector<Axis> axes_of_ways() {
       choice_axis("way", words(kScatterWays),
                   {.defaults = "calls,batch,kernel,staged",
                    .tuning = "calls,batch,strided,kernel,bulk,staged,packed",
-                   .help = "what moves the pieces; staged: whole copies, and a kernel that spreads or packs them"}),
+                   .help = "what moves the pieces; staged: copies of the whole host range, which "
+                           "must have no gaps, and a kernel that spreads or packs them"}),
       yes("merge", "join pieces that are neighbours on both sides before they are moved"),
       only_with("way", {"calls"},
                 {.name = "streams", .defaults = "1", .help = "streams that share the calls", .max = 64}),

@@ -41,7 +41,10 @@ void require_path(const StorageCase& c, bool simulated) {
   }
   if (!exists || type == std::filesystem::file_type::directory) return;
   if (c.saves) refuse("--dir save never writes a file of yours; give a folder, in which a file is made");
-  if (simulated) refuse("the simulated disk has no files of yours; give a folder, and the size of this file as --size");
+  if (!simulated) return;
+  const auto bytes = std::filesystem::file_size(c.path, error);
+  refuse(
+      fmt::format("--simulate opens no files; write --path . --size {}", error ? "256M" : fmt::format("{}B", bytes)));
 }
 
 Case completed(const Case& c) {

@@ -132,9 +132,9 @@ void add_compare(CommandLine& line) {
                         "only cases whose key matches; * is any text, ? one character; may be repeated"),
          "PATTERN")
       ->allow_extra_args(false);
-  CLI::Option* threshold =
-      line.add_share(app, {.name = "threshold", .help = "ignore changes that are smaller", .min = 0, .max = 99.999},
-                     options.threshold);
+  CLI::Option* threshold = line.add_share(
+      app, {.name = "threshold", .help = "a case fails if its whole interval is beyond this", .min = 0, .max = 99.999},
+      options.threshold);
   CLI::Option* assumed =
       line.add_share(app,
                      {.name = "assume-spread",
