@@ -65,7 +65,8 @@ MemcpyCase memcpy_case(const Case& c) {
   if (!m.host.empty()) m.transfer.memory = on_demand ? HostMemory::managed : host_memory(m.host);
   if (m.is_managed()) m.transfer.engine = on_demand ? Engine::page_faults : Engine::prefetch;
   if (c.is("engine", "sm")) m.transfer.engine = Engine::multiprocessors;
-  m.transfer.blocking_api = c.is("api", "sync");
+  if (c.has("api")) m.transfer.api = c.one_of<CopyApi>("api", kCopyApis);
+  if (c.has("device-memory")) m.transfer.gpu_memory = c.one_of<GpuMemory>("device-memory", kGpuMemoryNames);
   if (c.has("touch")) m.transfer.touch = c.is("touch", "warm") ? Touch::warm : Touch::cold;
   m.transfer.bytes = c.count("size");
   if (c.has("numa")) m.node = static_cast<int>(c.count("numa"));
@@ -319,11 +320,11 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
         choice_axis(
             "engine", {"ce", "sm"},
             {.defaults = "ce", .help = "what copies: a copy engine (ce), or a kernel on the multiprocessors (sm)"}),
-        only_with(
-            "engine", {"ce"},
-            choice_axis("api", {"async", "sync"},
-                        {.defaults = "async",
-                         .help = "async: cudaMemcpyAsync, timed on the GPU; sync: cudaMemcpy, timed on the host"})),
+        only_with("engine", {"ce"},
+                  choice_axis("api", words(kCopyApis),
+                              {.defaults = "async",
+                               .help = "async: cudaMemcpyAsync, timed on the GPU; sync: cudaMemcpy, timed on the host; "
+                                       "graph: cudaGraphLaunch of one copy, timed on the GPU"})),
         only_with("dir", over_the_link,
                   choice_axis("touch", {"warm", "cold"},
                               {.help = "before each pass, load the host buffer into the CPU's caches (warm) or flush "
@@ -332,6 +333,7 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
         {.name = "back-to-back",
          .help = "copies per sample, back to back; default: as many as take 200 us",
          .max = kMostBackToBack},
+        device_memory_axis(),
     };
   }
 
@@ -418,15 +420,20 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
   static const char* broken_rule(const MemcpyCase& c) {
     if (c.is_managed()) {
       if (c.by_kernel()) return "managed memory migrates and is not copied by an engine; leave out --engine";
-      if (c.transfer.blocking_api) return "managed memory migrates and is not copied by cudaMemcpy; leave out --api";
+      if (c.transfer.api != CopyApi::async) return "managed memory migrates and is not copied; leave out --api";
+      if (c.transfer.gpu_memory != GpuMemory::whole) return "managed memory migrates; leave out --device-memory";
       if (c.is_touched()) return "managed memory is not in the CPU's caches while the GPU has it; leave out --touch";
     }
-    if (c.back_to_back > 0 && (c.is_managed() || c.is_touched() || c.transfer.blocking_api || c.blocks_both_ways())) {
+    if (c.back_to_back > 0 &&
+        (c.is_managed() || c.is_touched() || c.transfer.api == CopyApi::sync || c.blocks_both_ways())) {
       return "copies timed by the host's clock, or prepared before each pass, are timed one at a time; leave out "
              "--back-to-back";
     }
-    if (c.transfer.blocking_api && c.inside_gpu()) {
+    if (c.transfer.api == CopyApi::sync && c.inside_gpu()) {
       return "cudaMemcpy inside the GPU returns before the copy ends, so --api sync cannot time it";
+    }
+    if (c.transfer.api == CopyApi::graph && !c.inside_gpu() && is_pageable(c.transfer.memory)) {
+      return "a graph cannot hold copies of pageable memory; choose --host pinned, or leave out --api";
     }
     return nullptr;
   }
@@ -552,7 +559,7 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
     report_limit(c, gpu, bandwidth, result);
     // With the host's clock, a pass is the call plus the wait for the copy, so the time that the call alone blocks the
     // host is not known. Exception: with cudaMemcpy in one direction, a pass is only the call.
-    if (series.elapsed.clock != Clock::host || (c.transfer.blocking_api && !c.both_ways())) {
+    if (series.elapsed.clock != Clock::host || (c.transfer.api == CopyApi::sync && !c.both_ways())) {
       result.add("host_blocked", series.submit.median, "s");
     }
     if (c.transfer.touch == Touch::warm) warn_of_small_cache(c.transfer.bytes, result);

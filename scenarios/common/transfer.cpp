@@ -35,9 +35,12 @@ class BufferTransfer final : public Transfer {
         spec_(spec),
         host_(from.allocate_host(spec.bytes, spec.between_devices() ? HostMemory::pageable : spec.memory)),
         part_(from.payload_part(host_)),
-        on_device_(to.allocate_device(spec.bytes)) {
-    if (spec.between_devices()) from_device_ = from.allocate_device(spec.bytes);
+        on_device_(to.allocate_device(spec.bytes, spec.gpu_memory)) {
+    if (spec.between_devices()) from_device_ = from.allocate_device(spec.bytes, spec.gpu_memory);
     if (by_kernel()) worker.preload(kernel());
+    if (spec.api != CopyApi::graph) return;
+    const Stream stream = worker.make_stream(StreamKind::nonblocking);
+    graph_ = stream.capture([&] { stream.copy(copy()); });
   }
 
   void prepare() override {
@@ -68,10 +71,14 @@ class BufferTransfer final : public Transfer {
 
   void submit(StreamView stream) override {
     if (by_kernel()) return stream.launch(kernel());
-    spec_.blocking_api ? to_.copy_blocking(copy()) : stream.copy(copy());
+    switch (spec_.api) {
+      case CopyApi::async: return stream.copy(copy());
+      case CopyApi::sync: return to_.copy_blocking(copy());
+      case CopyApi::graph: return stream.replay(graph_);
+    }
   }
   [[nodiscard]] bool blocks_host() const override { return spec_.blocks_host(); }
-  [[nodiscard]] bool in_stream() const override { return !spec_.blocking_api; }
+  [[nodiscard]] bool in_stream() const override { return spec_.api != CopyApi::sync; }
 
  private:
   [[nodiscard]] bool by_kernel() const { return spec_.engine == Engine::multiprocessors; }
@@ -98,6 +105,7 @@ class BufferTransfer final : public Transfer {
   PayloadPart part_;
   DeviceBuffer on_device_;
   DeviceBuffer from_device_;  // used for copies between devices only
+  Graph graph_;               // used for CopyApi::graph only
 };
 
 /// Migration of managed memory: source and destination have the same address. So there is no destination to poison;

@@ -50,6 +50,15 @@ constexpr bool is_on_huge_pages(HostMemory kind) {
   return kind == HostMemory::pageable_huge || kind == HostMemory::registered_huge;
 }
 
+/// How memory of a GPU is allocated.
+enum class GpuMemory {
+  whole,   ///< cudaMalloc: an allocation of its own
+  pooled,  ///< cudaMallocAsync, from the GPU's default pool
+  mapped,  ///< cuMemCreate, mapped by cuMemMap (virtual memory management)
+};
+/// User-visible names, in the order of GpuMemory.
+inline constexpr std::array<std::string_view, 3> kGpuMemoryNames{"malloc", "pool", "vmm"};
+
 enum class Direction {
   h2d,
   d2h,
@@ -195,7 +204,6 @@ struct Capabilities {
   bool moves_data_when_timed = true;
   bool managed_memory = false;   ///< host and GPU may access managed memory concurrently; pages migrate
   bool pageable_access = false;  ///< kernels can access ordinary host memory
-  bool memory_pools = false;     ///< stream-ordered allocation (cudaMallocAsync)
   bool batch_copies = false;     ///< many copies in one call (cudaMemcpyBatchAsync)
   Multiprocessor multiprocessor{};
 };

@@ -42,6 +42,19 @@ TEST_F(GpuScenarioTest, MemcpyByBlockingCalls) {
   run_ok("memcpy --api sync --size 1,4095,38797324 --dir h2d,d2h,bidirectional");
 }
 
+TEST_F(GpuScenarioTest, MemcpyByGraphs) {
+  run_ok("memcpy --api graph --size 1,4095,38797324 --dir h2d,d2h,d2d,bidirectional --host pinned,registered");
+  const auto results = run_ok("memcpy --api async,graph --dir h2d --host pinned --size 64M");
+  EXPECT_NEAR(results[1].median("copy"), results[0].median("copy"), 0.05 * results[0].median("copy"));
+}
+
+TEST_F(GpuScenarioTest, MemcpyOfEveryKindOfGpuMemory) {
+  const std::string all = "memcpy --device-memory malloc,pool,vmm --size 1,4095,38797324 --dir h2d,d2h,d2d,bidirectional";
+  run_ok(all + " --host pinned,pageable", true);
+  run_ok(all + " --host pinned --engine sm", true);
+  run_ok(all + " --host pinned --api graph", true);
+}
+
 TEST_F(GpuScenarioTest, MemcpyOfWarmAndColdMemory) {
   run_ok("memcpy --touch warm,cold --size 4095,3M --dir h2d,d2h,bidirectional");
 }

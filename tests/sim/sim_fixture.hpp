@@ -124,7 +124,6 @@ class CapableDevice : public DeviceOverride {
   explicit CapableDevice(sim::SimMachine& machine, Override how = {}, std::size_t number = 0)
       : DeviceOverride(machine, std::move(how), number), capabilities_(SimDevice::capabilities()) {
     capabilities_.environment.backend = "willing";
-    capabilities_.memory_pools = true;
     capabilities_.multiprocessor = {.compute_capability = 90,
                                     .shared_per_block = 227 * KiB,
                                     .shared_in_all = 228 * KiB,

@@ -5,9 +5,11 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "core/units.hpp"
 #include "device/cuda/check.hpp"
+#include "device/cuda/mapped_memory.hpp"
 #include "device/host.hpp"
 #include "device/pages.hpp"
 
@@ -126,21 +128,51 @@ class SystemAllocation final : public Resource {
   bool pinned_;
 };
 
+/// Lets the peers access the GPU's default pool, or takes that access away.
+cudaError_t share_pool(const OpenedGpu& gpu, const std::set<int>& accessing, cudaMemAccessFlags access) {
+  std::vector<cudaMemAccessDesc> peers;
+  for (const int peer : accessing) {
+    if (peer != gpu.number()) peers.push_back({{cudaMemLocationTypeDevice, peer}, access});
+  }
+  cudaMemPool_t pool = nullptr;
+  const cudaError_t status = cudaDeviceGetDefaultMemPool(&pool, gpu.number());
+  return peers.empty() || status != cudaSuccess ? status : cudaMemPoolSetAccess(pool, peers.data(), peers.size());
+}
+
+/// Allocates from the GPU's default pool and waits until the memory is usable. The memory leaves the pool when it is
+/// freed, because the default pool releases unused memory when a stream is synchronized.
+DeviceBuffer allocate_pooled(const OpenedGpu& gpu, std::size_t bytes, const std::set<int>& accessing) {
+  void* data = nullptr;
+  const cudaError_t status = cudaMallocAsync(&data, bytes, cudaStreamLegacy);
+  if (status == cudaErrorNotSupported) {
+    static_cast<void>(cudaGetLastError());  // the error is told here
+    throw UnavailableError("this GPU or its driver does not support memory pools; choose memory from cudaMalloc");
+  }
+  check_allocation(status, "cudaMallocAsync", bytes);
+  DeviceBuffer memory({static_cast<std::byte*>(data), bytes}, given_back(gpu, [gpu, data, accessing] {
+                        wait_for(accessing);
+                        static_cast<void>(gpu.try_make_current());
+                        static_cast<void>(cudaFreeAsync(data, cudaStreamLegacy));
+                        static_cast<void>(share_pool(gpu, accessing, cudaMemAccessFlagsProtNone));
+                        return cudaStreamSynchronize(cudaStreamLegacy);
+                      }));
+  check(share_pool(gpu, accessing, cudaMemAccessFlagsProtReadWrite), "cudaMemPoolSetAccess");
+  check(cudaStreamSynchronize(cudaStreamLegacy), "cudaStreamSynchronize");
+  return memory;
+}
+
 }  // namespace
 
-DeviceBuffer allocate(const OpenedGpu& gpu, std::size_t bytes) {
+DeviceBuffer allocate(const OpenedGpu& gpu, std::size_t bytes, GpuMemory kind, const std::set<int>& accessing) {
   gpu.make_current();
+  if (kind == GpuMemory::pooled) return allocate_pooled(gpu, bytes, accessing);
+  if (kind == GpuMemory::mapped) {
+    auto [data, memory] = map_memory(gpu.number(), bytes, std::nullopt, accessing);
+    return {{data, bytes}, std::move(memory)};
+  }
   void* data = nullptr;
   check_allocation(cudaMalloc(&data, bytes), "cudaMalloc", bytes);
   return {{static_cast<std::byte*>(data), bytes}, given_back(gpu, [data] { return cudaFree(data); })};
-}
-
-DeviceBuffer allocate_pooled(const OpenedGpu& gpu, std::size_t bytes, cudaStream_t stream) {
-  gpu.make_current();
-  void* data = nullptr;
-  check_allocation(cudaMallocAsync(&data, bytes, stream), "cudaMallocAsync", bytes);
-  return {{static_cast<std::byte*>(data), bytes},
-          given_back(gpu, [data, stream] { return cudaFreeAsync(data, stream); })};
 }
 
 HostBuffer allocate_on_host(const OpenedGpu& gpu, std::size_t bytes, HostMemory kind, Prefault faults) {

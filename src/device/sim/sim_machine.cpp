@@ -160,7 +160,8 @@ void SimDevice::end(Capture& capture) {
 
 // --- Memory ---------------------------------------------------------------------------------------------------------
 
-DeviceBuffer SimDevice::allocate_device(std::size_t bytes) {
+// All kinds of GPU memory are alike here.
+DeviceBuffer SimDevice::allocate_device(std::size_t bytes, GpuMemory) {
   const RecordedCall recorded(sim_.recorder.get(), "cudaMalloc");
   if (const auto free = memory().free_bytes; bytes > free) {
     throw DeviceError(fmt::format("allocating {} on the simulated device", format_size(bytes)),
