@@ -40,9 +40,11 @@ struct Kind {
   GpuMemory gpu = GpuMemory::whole;  ///< kind of device memory; only for Origin::device
 };
 
-constexpr std::array<Kind, 12> kKinds{{
+constexpr std::array<Kind, 15> kKinds{{
     {"malloc", Origin::system, HostMemory::pageable, HostMemory::pageable, "malloc"},
     {"malloc-huge", Origin::system, HostMemory::pageable_huge, HostMemory::pageable, "malloc on huge pages"},
+    {"malloc-hugetlb", Origin::system, HostMemory::pageable_hugetlb, HostMemory::pageable,
+     "mmap on reserved huge pages"},
     {"pinned", Origin::driver, HostMemory::pinned, HostMemory::pageable, "cudaMallocHost"},
     {"portable", Origin::driver, HostMemory::portable, HostMemory::pageable, "portable cudaHostAlloc"},
     {"write-combined", Origin::driver, HostMemory::write_combined, HostMemory::pageable,
@@ -50,6 +52,9 @@ constexpr std::array<Kind, 12> kKinds{{
     {"mapped", Origin::driver, HostMemory::mapped, HostMemory::pageable, "mapped cudaHostAlloc"},
     {"register", Origin::in_place, HostMemory::registered, HostMemory::pageable_small, "small pages"},
     {"register-huge", Origin::in_place, HostMemory::registered_huge, HostMemory::pageable_huge, "huge pages"},
+    {"register-hugetlb", Origin::in_place, HostMemory::registered_hugetlb, HostMemory::pageable_hugetlb,
+     "reserved huge pages"},
+    {"numa-vmm", Origin::driver, HostMemory::numa_mapped, HostMemory::pageable, "cuMemCreate on a NUMA node"},
     {"device", Origin::device, HostMemory::pageable, HostMemory::pageable, "cudaMalloc"},
     {"device-pool", Origin::device, HostMemory::pageable, HostMemory::pageable, "cudaMallocAsync", GpuMemory::pooled},
     {"device-vmm", Origin::device, HostMemory::pageable, HostMemory::pageable, "cuMemCreate", GpuMemory::mapped},
@@ -260,11 +265,12 @@ class Alloc final : public ScenarioOf<alloc_case> {
     // For page-locked memory, the case also times copies from such memory and from pageable memory, to one device
     // buffer each. These copies need two host and two device buffers besides the timed allocation.
     const std::uint64_t copies = needs_break_even(c.kind) ? 2 : 1;
-    return {.host = c.size + copies * c.copied(), .device = copies * c.copied()};
+    const std::uint64_t host = is_reserved(c.kind.host) ? 0 : c.size + copies * c.copied();
+    return {.host = host, .device = copies * c.copied()};
   }
 
   void measure(const AllocCase& c, const RunContext& bench, Result& result) const override {
-    if (is_on_huge_pages(c.kind.host)) warn_of_small_pages(bench.device, c.size, result);
+    if (is_on_huge_pages(c.kind.host) && !is_reserved(c.kind.host)) warn_of_small_pages(bench.device, c.size, result);
     needs_break_even(c.kind) ? run_with_copies(c, bench, result) : run_alone(c, bench, result);
   }
 
@@ -293,7 +299,7 @@ class Alloc final : public ScenarioOf<alloc_case> {
                      .help = "kind of memory to allocate"}),
         size_axis("size",
                   {.defaults = "2M,64M,256M", .help = "bytes per allocation; of more than 1 GiB, 1 GiB is copied"}),
-        only_with("memory", {"register", "register-huge"},
+        only_with("memory", {"register", "register-huge", "register-hugetlb"},
                   size_axis("chunk", {.help = "register so many bytes in each call; default: all in one"})),
     };
   }

@@ -43,9 +43,6 @@ struct MemcpyCase {
   [[nodiscard]] bool inside_gpu() const { return directions.front() == Direction::d2d; }
   [[nodiscard]] bool by_kernel() const { return transfer.engine == Engine::multiprocessors; }
   [[nodiscard]] bool is_managed() const { return transfer.memory == HostMemory::managed; }
-  [[nodiscard]] bool is_registered() const {
-    return transfer.memory == HostMemory::registered || transfer.memory == HostMemory::registered_huge;
-  }
   [[nodiscard]] bool is_touched() const { return transfer.touch != Touch::as_it_is; }
   /// Whether blocking copies run in both directions at once; this requires two threads and timing by the host's clock.
   [[nodiscard]] bool blocks_both_ways() const { return both_ways() && transfer.blocks_host(); }
@@ -262,14 +259,20 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
   [[nodiscard]] MemoryNeeds memory_needs(const MemcpyCase& c) const override {
     // The check of managed memory keeps a copy of the data in a pageable host buffer or in a device buffer.
     if (c.is_managed()) return {c.transfer.bytes, c.bytes(), c.bytes()};
+    const std::uint64_t device = c.inside_gpu() ? 2 * c.bytes() : c.bytes();
+    if (is_reserved(c.transfer.memory)) return {.device = device};
     // The time to pin memory in place is measured with an additional host buffer.
-    return {c.bytes() + (c.is_registered() ? c.transfer.bytes : 0), c.inside_gpu() ? 2 * c.bytes() : c.bytes()};
+    return {c.bytes() + (is_registered(c.transfer.memory) ? c.transfer.bytes : 0), device};
   }
 
   void measure(const MemcpyCase& c, const RunContext& bench, Result& result) const override {
     std::optional<PlacedHost> placed;
     if (c.node) placed.emplace(bench.machine, c.node);
     Copies copies(c, bench);
+    HostBuffer to_pin;
+    if (is_registered(c.transfer.memory)) {
+      to_pin = bench.device.allocate_host(c.transfer.bytes, before_registration(c.transfer.memory));
+    }
     if (bench.needs_data()) copies.prepare();
     const Region region = copies.region();
     if (bench.verify) verify(copies.transfers(), bench.machine, region, run_once);
@@ -284,7 +287,7 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
     report_wall(series, result);
     report_concurrent(c.transfer.bytes, series, result);
     if (bench.verifies_again()) verify(copies.transfers(), bench.machine, region, run_at_full_speed);
-    if (c.is_registered()) report_pinning(c, bench, result);
+    if (to_pin) report_pinning(c, to_pin, bench, result);
     if (!c.inside_gpu() && !c.is_managed()) report_link_traffic(bench, region, payload_of(c), result);
   }
 
@@ -469,8 +472,8 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
     const Metric* pinning = registered.metric("pinning");
     if (pinning == nullptr) return std::nullopt;
     const MemcpyCase c = memcpy_case(registered.config);
-    const bool small_pages = c.transfer.memory == HostMemory::registered;
-    HostMemory ordinary = small_pages ? HostMemory::pageable : HostMemory::pageable_huge;
+    HostMemory ordinary = before_registration(c.transfer.memory);
+    if (ordinary == HostMemory::pageable_small) ordinary = HostMemory::pageable;
     const Result* plain = same_copy_from(ordinary, c, all);
     if (plain == nullptr) plain = same_copy_from(ordinary = HostMemory::pageable, c, all);
     if (plain == nullptr) return std::nullopt;
@@ -527,11 +530,8 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
   }
 
   /// Times pinning memory of the case's size in place, and unpinning it. There is no output to check.
-  static void report_pinning(const MemcpyCase& c, const RunContext& bench, Result& result) {
+  static void report_pinning(const MemcpyCase& c, const HostView& memory, const RunContext& bench, Result& result) {
     if (interrupted() != 0) return;
-    const HostBuffer memory = bench.device.allocate_host(
-        c.transfer.bytes,
-        c.transfer.memory == HostMemory::registered_huge ? HostMemory::pageable_huge : HostMemory::pageable_small);
     const Region pinning{.name = "pinning",
                          .clock = Clock::host,
                          .parts = {{.name = "register"}, {.name = "unregister"}},

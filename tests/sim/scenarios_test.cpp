@@ -110,7 +110,8 @@ TEST_F(ScenariosOnSim, AllCasesOfAllScenariosVerify) {
   const std::vector<Words> commands{
       {"memcpy", "--size", "1,3,4097,1M"},
       {"memcpy", "--size", "1,100K", "--dir", "h2d,d2h,bidirectional", "--host",
-       "pageable,pageable-small,pageable-huge,pinned,portable,mapped,write-combined,registered,registered-huge"},
+       "pageable,pageable-small,pageable-huge,pinned,portable,mapped,write-combined,registered,registered-huge,"
+       "pageable-hugetlb,registered-hugetlb,numa-vmm"},
       {"memcpy", "--size", "1,4095,1M", "--dir", "h2d,d2h", "--host", "pinned,mapped", "--engine", "sm"},
       {"memcpy", "--size", "1,4095,1M", "--dir", "h2d,d2h,bidirectional", "--api", "sync"},
       {"memcpy", "--size", "1,4095,1M", "--host", "pinned", "--api", "graph", "--device-memory", "all"},

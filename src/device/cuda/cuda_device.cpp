@@ -76,7 +76,9 @@ class CudaDevice final : public Device {
     return allocate(gpu_, bytes, kind, accessing_);
   }
   [[nodiscard]] HostBuffer allocate_host(std::size_t bytes, HostMemory kind, Prefault faults) override {
-    return allocate_on_host(gpu_, bytes, kind, faults);
+    std::set<int> all;
+    for (const Device* device : machine().devices()) all.insert(static_cast<const CudaDevice*>(device)->gpu_.number());
+    return allocate_on_host(gpu_, bytes, kind, faults, all);
   }
   [[nodiscard]] Registration register_host(const HostView& memory) override { return pin(gpu_, memory); }
   void set_peer_access(Device& peer, bool on) override;

@@ -1,6 +1,7 @@
 #include "device/cuda/cuda_memory.hpp"
 
 #include <fmt/format.h>
+#include <sched.h>
 
 #include <memory>
 #include <string>
@@ -38,16 +39,13 @@ unsigned host_alloc_flags(HostMemory kind) {
   }
 }
 
-bool from_system(HostMemory kind) {
-  return is_pageable(kind) || kind == HostMemory::registered || kind == HostMemory::registered_huge;
-}
+bool from_system(HostMemory kind) { return is_pageable(before_registration(kind)); }
 
 PageSize page_size(HostMemory kind) {
-  switch (kind) {
-    case HostMemory::pageable_small:
-    case HostMemory::registered: return PageSize::small;
-    case HostMemory::pageable_huge:
-    case HostMemory::registered_huge: return PageSize::huge;
+  switch (before_registration(kind)) {
+    case HostMemory::pageable_small: return PageSize::small;
+    case HostMemory::pageable_huge: return PageSize::huge;
+    case HostMemory::pageable_hugetlb: return PageSize::reserved;
     default: return PageSize::usual;
   }
 }
@@ -175,13 +173,21 @@ DeviceBuffer allocate(const OpenedGpu& gpu, std::size_t bytes, GpuMemory kind, c
   return {{static_cast<std::byte*>(data), bytes}, given_back(gpu, [data] { return cudaFree(data); })};
 }
 
-HostBuffer allocate_on_host(const OpenedGpu& gpu, std::size_t bytes, HostMemory kind, Prefault faults) {
+HostBuffer allocate_on_host(const OpenedGpu& gpu, std::size_t bytes, HostMemory kind, Prefault faults,
+                            const std::set<int>& gpus) {
   gpu.make_current();
   const MemoryFromNode from_its_node(gpu.memory_node());
   if (from_system(kind)) {
     auto memory = std::make_unique<SystemAllocation>(gpu, bytes, kind, faults);
     const HostView view{memory->data(), bytes, kind};
     return {view, std::move(memory)};
+  }
+  if (kind == HostMemory::numa_mapped) {
+    unsigned cpu = 0;
+    unsigned node = 0;
+    static_cast<void>(getcpu(&cpu, &node));  // the process runs on the node of --numa
+    auto [data, memory] = map_memory(gpu.number(), bytes, gpu.memory_node().value_or(static_cast<int>(node)), gpus);
+    return {{data, bytes, kind}, std::move(memory)};
   }
   void* const data = allocate_by_cuda(gpu, bytes, kind);
   const HostView view{static_cast<std::byte*>(data), bytes, kind};

@@ -111,13 +111,16 @@ HostCalls calls_of(HostMemory kind) {
   switch (kind) {
     case HostMemory::pageable:
     case HostMemory::pageable_small:
-    case HostMemory::pageable_huge: return {};
+    case HostMemory::pageable_huge:
+    case HostMemory::pageable_hugetlb: return {};
     case HostMemory::pinned: return {"cudaMallocHost", "cudaFreeHost"};
     case HostMemory::portable:
     case HostMemory::mapped:
-    case HostMemory::write_combined: return {"cudaHostAlloc", "cudaFreeHost"};
+    case HostMemory::write_combined:
+    case HostMemory::numa_mapped: return {"cudaHostAlloc", "cudaFreeHost"};
     case HostMemory::registered:
-    case HostMemory::registered_huge: return {"cudaHostRegister", "cudaHostUnregister"};
+    case HostMemory::registered_huge:
+    case HostMemory::registered_hugetlb: return {"cudaHostRegister", "cudaHostUnregister"};
     case HostMemory::managed: break;
   }
   return {"cudaMallocManaged", "cudaFree"};
