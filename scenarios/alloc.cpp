@@ -64,7 +64,8 @@ constexpr std::array<Kind, 15> kKinds{{
 struct AllocCase {
   const Kind& kind;
   std::uint64_t size;
-  std::uint64_t chunk;  ///< bytes that are registered in one call
+  std::uint64_t chunk;        ///< bytes that are registered in one call
+  double oversubscribed = 0;  ///< see MemoryNeeds
 
   /// Bytes of each copy: of large memory only a part, since it may be larger than the memory of the GPU.
   [[nodiscard]] std::uint64_t copied() const { return std::min(size, GiB); }
@@ -72,7 +73,7 @@ struct AllocCase {
 
 AllocCase alloc_case(const Case& c) {
   return {*std::ranges::find(kKinds, std::string_view(c.word("memory")), &Kind::name), c.count("size"),
-          c.count_or("chunk", c.count("size"))};
+          c.count_or("chunk", c.count("size")), c.has("oversubscribe") ? c.real("oversubscribe") : 0};
 }
 
 bool is_touched(const Kind& kind) { return kind.origin == Origin::system || kind.origin == Origin::managed; }
@@ -260,7 +261,7 @@ class Alloc final : public ScenarioOf<alloc_case> {
   }
 
   [[nodiscard]] MemoryNeeds memory_needs(const AllocCase& c) const override {
-    if (c.kind.origin == Origin::managed) return {.host = c.size, .device = c.size, .managed = c.size};
+    if (c.kind.origin == Origin::managed) return {c.copied(), c.copied(), c.size, c.oversubscribed};
     if (c.kind.origin == Origin::device) return {.host = c.size, .device = c.size};
     // For page-locked memory, the case also times copies from such memory and from pageable memory, to one device
     // buffer each. These copies need two host and two device buffers besides the timed allocation.
@@ -301,6 +302,7 @@ class Alloc final : public ScenarioOf<alloc_case> {
                   {.defaults = "2M,64M,256M", .help = "bytes per allocation; of more than 1 GiB, 1 GiB is copied"}),
         only_with("memory", {"register", "register-huge", "register-hugetlb"},
                   size_axis("chunk", {.help = "register so many bytes in each call; default: all in one"})),
+        only_with("memory", {"managed"}, oversubscribe_axis()),
     };
   }
 

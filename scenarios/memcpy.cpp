@@ -37,6 +37,7 @@ struct MemcpyCase {
   TransferSpec transfer;              ///< the same for each direction
   std::optional<int> node{};          ///< NUMA node of the host memory, if each node is measured
   std::vector<int> gpus{};            ///< the GPU of the case, if each of several is measured; else empty
+  double oversubscribed = 0;          ///< see MemoryNeeds
   unsigned back_to_back = 0;          ///< number of copies per sample; 0: as many as the clock's resolution requires
 
   [[nodiscard]] bool both_ways() const { return directions.size() > 1; }
@@ -66,6 +67,8 @@ MemcpyCase memcpy_case(const Case& c) {
   if (c.has("device-memory")) m.transfer.gpu_memory = c.one_of<GpuMemory>("device-memory", kGpuMemoryNames);
   if (c.has("touch")) m.transfer.touch = c.is("touch", "warm") ? Touch::warm : Touch::cold;
   m.transfer.bytes = c.count("size");
+  if (c.has("oversubscribe")) m.oversubscribed = c.real("oversubscribe");
+  if (c.has("oversubscribe")) m.transfer.window = 32 * MiB;
   if (c.has("numa")) m.node = static_cast<int>(c.count("numa"));
   if (c.has("gpus")) m.gpus = gpu_numbers(c.word("gpus"));
   m.back_to_back = static_cast<unsigned>(c.count_or("back-to-back", 0));
@@ -258,7 +261,10 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
 
   [[nodiscard]] MemoryNeeds memory_needs(const MemcpyCase& c) const override {
     // The check of managed memory keeps a copy of the data in a pageable host buffer or in a device buffer.
-    if (c.is_managed()) return {c.transfer.bytes, c.bytes(), c.bytes()};
+    if (c.is_managed()) {
+      const std::uint64_t seen = c.transfer.window == 0 ? c.bytes() : c.directions.size() * c.transfer.window;
+      return {c.transfer.bytes, seen, c.bytes(), c.oversubscribed};
+    }
     const std::uint64_t device = c.inside_gpu() ? 2 * c.bytes() : c.bytes();
     if (is_reserved(c.transfer.memory)) return {.device = device};
     // The time to pin memory in place is measured with an additional host buffer.
@@ -268,6 +274,11 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
   void measure(const MemcpyCase& c, const RunContext& bench, Result& result) const override {
     std::optional<PlacedHost> placed;
     if (c.node) placed.emplace(bench.machine, c.node);
+    if (c.is_managed() && c.bytes() > bench.device.memory().free_bytes) {
+      result.warnings.emplace_back(
+          "the managed memory is larger than what is free on the GPU: pages are evicted while others are copied, which "
+          "the time includes");
+    }
     Copies copies(c, bench);
     HostBuffer to_pin;
     if (is_registered(c.transfer.memory)) {
@@ -337,6 +348,7 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
          .help = "copies per sample, back to back; default: as many as take 200 us",
          .max = kMostBackToBack},
         device_memory_axis(),
+        only_with("host", {"managed", std::string(kOnDemand)}, oversubscribe_axis()),
     };
   }
 

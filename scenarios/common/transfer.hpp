@@ -26,6 +26,16 @@ inline Axis device_memory_axis() {
                "by cuMemMap (vmm)"});
 }
 
+/// The axis `oversubscribe`, for managed memory.
+inline Axis oversubscribe_axis() {
+  return {.name = "oversubscribe",
+          .kind = AxisKind::real,
+          .help =
+              "managed memory may be up to so many times that of the GPU, which evicts pages; default: a quarter of "
+              "what is free",
+          .max = 1.5};
+}
+
 enum class Engine {
   copy_engine,      ///< cudaMemcpy and cudaMemcpyAsync
   multiprocessors,  ///< a kernel that accesses host or peer memory directly
@@ -52,6 +62,7 @@ struct TransferSpec {
   GpuMemory gpu_memory = GpuMemory::whole;  ///< of all buffers on GPUs
   Touch touch = Touch::as_it_is;
   std::size_t bytes = 0;
+  std::size_t window = 0;  ///< managed memory: bytes that a kernel reads into the GPU's own memory; 0: all
   std::uint64_t seed = 0;
 
   /// Whether host memory is neither source nor destination.

@@ -81,6 +81,8 @@ TEST_F(GpuScenarioTest, MemcpyOfWarmAndColdMemory) {
 TEST_F(GpuScenarioTest, ManagedMemoryMigratesByPrefetchAndByFaults) {
   if (!device().capabilities().managed_memory) GTEST_SKIP() << "no managed memory for host and GPU at once";
   run_ok("memcpy --host managed,managed-faults --size 1,4095,38797324 --dir h2d,d2h,bidirectional");
+  // Far below the GPU's memory, so that nothing is evicted.
+  run_ok("memcpy --host managed,managed-faults --size 4095,38797324 --dir h2d,d2h --oversubscribe 1.2");
 }
 
 /// It is unknown how much of the packets the counters include: at least the payload, and little more than the model.

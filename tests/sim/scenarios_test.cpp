@@ -94,6 +94,45 @@ TEST(MemcpyOnSim, AKeyNamesGpuMemoryOnlyWhereItIsAskedFor) {
   EXPECT_EQ(key(" --device-memory vmm"), "memcpy/dir=d2d/engine=ce/api=async/size=256MiB/device-memory=vmm");
 }
 
+/// A device that claims to have managed memory. Nothing migrates, but host and kernels access it.
+class ManagedDevice final : public CapableDevice {
+ public:
+  explicit ManagedDevice(sim::SimMachine& machine, Override how = {}) : CapableDevice(machine, std::move(how)) {
+    capabilities_.managed_memory = true;
+    capabilities_.pageable_access = true;
+  }
+};
+
+/// More than the GPU's memory is not tried here, but what is done for it is: the GPU reads managed memory in parts.
+TEST(MemcpyOnSim, ManagedMemoryThatMayBeLargerThanTheGpuIsReadInParts) {
+  const Words command{"memcpy", "--dir",   "h2d,d2h",         "--host", "managed,managed-faults",
+                      "--size", "33M,100", "--oversubscribe", "1.2"};
+  const Override stays{.prefetch = [](const HostView&) {}};
+  sim::SimMachine machine = machine_with<ManagedDevice>(stays);
+  expect_all(run_on(machine.device(), command), Status::ok, "", 8);
+  Override skips = stays;
+  skips.launch = [](sim::SimStream& stream, const Kernel& kernel) {
+    if (kernel.output().size() != MiB) stream.SimStream::launch(kernel);  // all but the last part
+  };
+  sim::SimMachine faulty = machine_with<ManagedDevice>(skips);
+  expect_all(run_on(faulty.device(), {"memcpy", "--dir", "h2d", "--host", "managed,managed-faults", "--size", "33M",
+                                      "--oversubscribe", "1.2"}),
+             Status::failed, "byte offset 33554432", 2);
+}
+
+TEST(MemcpyOnSim, ManagedMemoryHasABoundThatIsSaid) {
+  sim::SimMachine machine = machine_with<ManagedDevice>();
+  for (const std::string& command : {"memcpy --dir h2d --host managed", "alloc --memory managed"}) {
+    const auto skipped = [&](const std::string& flags) {
+      return run_all(cases_of_line(std::string(command) + flags), quick_bench(machine.device())).front().reason;
+    };
+    EXPECT_NE(skipped(" --size 50G").find("more than a quarter"), std::string::npos) << skipped(" --size 50G");
+    const std::string bound = skipped(" --size 200G --oversubscribe 1.2");
+    EXPECT_NE(bound.find("that --oversubscribe 1.2 allows"), std::string::npos) << bound;
+    expect_refused(command + " --oversubscribe 1.6", "1.5");
+  }
+}
+
 TEST_F(ScenariosOnSim, AGraphCopiesAsFastAndIsNotForPageableMemory) {
   const auto time = [&](const char* api) {
     return median(run_one({"memcpy", "--dir", "h2d", "--host", "pinned", "--api", api}), "copy");
