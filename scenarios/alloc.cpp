@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -30,20 +29,22 @@ enum class Origin {
   in_place,  ///< pageable memory that has been written and is then page-locked by cudaHostRegister
   managed,
   device,
-  pool,
 };
 
 struct Kind {
   std::string_view name;
   Origin origin;
-  HostMemory host;      ///< kind of host memory for copies; unused for device memory
+  HostMemory host;      ///< kind of host memory for copies; pageable for device memory, whose data is checked with it
   HostMemory ordinary;  ///< kind of pageable memory whose copies are the reference for the break-even
   std::string_view in_words;
+  GpuMemory gpu = GpuMemory::whole;  ///< kind of device memory; only for Origin::device
 };
 
-constexpr std::array<Kind, 11> kKinds{{
+constexpr std::array<Kind, 15> kKinds{{
     {"malloc", Origin::system, HostMemory::pageable, HostMemory::pageable, "malloc"},
     {"malloc-huge", Origin::system, HostMemory::pageable_huge, HostMemory::pageable, "malloc on huge pages"},
+    {"malloc-hugetlb", Origin::system, HostMemory::pageable_hugetlb, HostMemory::pageable,
+     "mmap on reserved huge pages"},
     {"pinned", Origin::driver, HostMemory::pinned, HostMemory::pageable, "cudaMallocHost"},
     {"portable", Origin::driver, HostMemory::portable, HostMemory::pageable, "portable cudaHostAlloc"},
     {"write-combined", Origin::driver, HostMemory::write_combined, HostMemory::pageable,
@@ -51,15 +52,20 @@ constexpr std::array<Kind, 11> kKinds{{
     {"mapped", Origin::driver, HostMemory::mapped, HostMemory::pageable, "mapped cudaHostAlloc"},
     {"register", Origin::in_place, HostMemory::registered, HostMemory::pageable_small, "small pages"},
     {"register-huge", Origin::in_place, HostMemory::registered_huge, HostMemory::pageable_huge, "huge pages"},
+    {"register-hugetlb", Origin::in_place, HostMemory::registered_hugetlb, HostMemory::pageable_hugetlb,
+     "reserved huge pages"},
+    {"numa-vmm", Origin::driver, HostMemory::numa_mapped, HostMemory::pageable, "cuMemCreate on a NUMA node"},
     {"device", Origin::device, HostMemory::pageable, HostMemory::pageable, "cudaMalloc"},
-    {"device-pool", Origin::pool, HostMemory::pageable, HostMemory::pageable, "cudaMallocAsync"},
+    {"device-pool", Origin::device, HostMemory::pageable, HostMemory::pageable, "cudaMallocAsync", GpuMemory::pooled},
+    {"device-vmm", Origin::device, HostMemory::pageable, HostMemory::pageable, "cuMemCreate", GpuMemory::mapped},
     {"managed", Origin::managed, HostMemory::managed, HostMemory::pageable, "cudaMallocManaged"},
 }};
 
 struct AllocCase {
   const Kind& kind;
   std::uint64_t size;
-  std::uint64_t chunk;  ///< bytes that are registered in one call
+  std::uint64_t chunk;        ///< bytes that are registered in one call
+  double oversubscribed = 0;  ///< see MemoryNeeds
 
   /// Bytes of each copy: at most 1 GiB, because large host memory may not fit in GPU memory.
   [[nodiscard]] std::uint64_t copied() const { return std::min(size, GiB); }
@@ -67,24 +73,18 @@ struct AllocCase {
 
 AllocCase alloc_case(const Case& c) {
   return {*std::ranges::find(kKinds, std::string_view(c.word("memory")), &Kind::name), c.count("size"),
-          c.count_or("chunk", c.count("size"))};
+          c.count_or("chunk", c.count("size")), c.has("oversubscribe") ? c.real("oversubscribe") : 0};
 }
 
 bool is_touched(const Kind& kind) { return kind.origin == Origin::system || kind.origin == Origin::managed; }
-bool is_on_device(const Kind& kind) { return kind.origin == Origin::device || kind.origin == Origin::pool; }
 /// Whether the memory is page-locked. Page-locking takes time, which pays off only after some number of faster copies.
 bool needs_break_even(const Kind& kind) { return kind.origin == Origin::driver || kind.origin == Origin::in_place; }
 
 /// One timed cycle of a case: allocates memory or page-locks existing memory, makes it usable where that needs work
-/// (writes to each page, or synchronizes the stream), and releases it.
+/// (writes to each page), and releases it.
 class Cycle {
  public:
-  Cycle(Device& device, const AllocCase& c)
-      : device_(device),
-        kind_(c.kind),
-        bytes_(c.size),
-        chunk_(c.chunk),
-        stream_(device.make_stream(StreamKind::nonblocking)) {
+  Cycle(Device& device, const AllocCase& c) : device_(device), kind_(c.kind), bytes_(c.size), chunk_(c.chunk) {
     if (kind_.origin == Origin::in_place) pages_ = device.allocate_host(bytes_, kind_.ordinary);
   }
 
@@ -112,12 +112,7 @@ class Cycle {
       case Origin::managed: return touched_memory(laps);
       case Origin::driver: return begin_and_end(laps, [this] { return device_.allocate_host(bytes_, kind_.host); });
       case Origin::in_place: return begin_and_end(laps, [this] { return registered_pages(); });
-      case Origin::device: return begin_and_end(laps, [this] { return device_.allocate_device(bytes_); });
-      // A stream-ordered allocation is usable when the stream has reached it. The default pool releases its memory when
-      // the stream is synchronized, so each cycle starts with an empty pool.
-      case Origin::pool:
-        return begin_and_end(
-            laps, [this] { return stream_.allocate(bytes_); }, [this] { stream_.synchronize(); });
+      case Origin::device: return begin_and_end(laps, [this] { return device_.allocate_device(bytes_, kind_.gpu); });
     }
   }
 
@@ -129,16 +124,12 @@ class Cycle {
     return chunks;
   }
 
-  /// Times begin(), which allocates or registers the memory, and its release. `settle` runs after each of these two
-  /// steps and is timed with that step.
+  /// Times begin(), which allocates or registers the memory, and its release.
   template <class Begin>
-  static void begin_and_end(
-      LapTimer& laps, const Begin& begin, const std::function<void()>& settle = [] {}) {
+  static void begin_and_end(LapTimer& laps, const Begin& begin) {
     std::optional memory(begin());
-    settle();
     laps.lap(kBegin);
     memory.reset();
-    settle();
     laps.lap(kEnd);
   }
 
@@ -158,7 +149,6 @@ class Cycle {
   const Kind& kind_;
   std::size_t bytes_;
   std::size_t chunk_;
-  Stream stream_;
   HostBuffer pages_;  // pageable memory that is registered and unregistered; only for Origin::in_place
 };
 
@@ -197,8 +187,7 @@ class CopyOut {
 void check_device_memory(Device& device, const AllocCase& c, std::uint64_t seed) {
   const Stream stream = device.make_stream(StreamKind::nonblocking);
   const HostBuffer host = device.allocate_host(c.size, HostMemory::pageable);
-  const bool pooled = c.kind.origin == Origin::pool;
-  const DeviceBuffer memory = pooled ? stream.allocate(c.size) : device.allocate_device(c.size);
+  const DeviceBuffer memory = device.allocate_device(c.size, c.kind.gpu);
   const std::span<std::byte> content(host.data, c.size);
   pattern::fill_bytes(content, seed);
   stream.copy({memory.data, host.data, c.size, Direction::h2d});
@@ -268,23 +257,21 @@ class Alloc final : public ScenarioOf<alloc_case> {
     if (c.kind.origin == Origin::managed && !can->managed_memory) {
       return SkipReason::unavailable("this GPU or its driver does not support concurrent access to managed memory");
     }
-    if (c.kind.origin == Origin::pool && !can->memory_pools) {
-      return SkipReason::unavailable("this GPU or its driver does not support memory pools");
-    }
     return std::nullopt;
   }
 
   [[nodiscard]] MemoryNeeds memory_needs(const AllocCase& c) const override {
-    if (c.kind.origin == Origin::managed) return {.host = c.size, .device = c.size, .managed = c.size};
-    if (is_on_device(c.kind)) return {.host = c.size, .device = c.size};
+    if (c.kind.origin == Origin::managed) return {c.copied(), c.copied(), c.size, c.oversubscribed};
+    if (c.kind.origin == Origin::device) return {.host = c.size, .device = c.size};
     // For page-locked memory, the case also times copies from such memory and from pageable memory, to one device
     // buffer each. These copies need two host and two device buffers besides the timed allocation.
     const std::uint64_t copies = needs_break_even(c.kind) ? 2 : 1;
-    return {.host = c.size + copies * c.copied(), .device = copies * c.copied()};
+    const std::uint64_t host = is_reserved(c.kind.host) ? 0 : c.size + copies * c.copied();
+    return {.host = host, .device = copies * c.copied()};
   }
 
   void measure(const AllocCase& c, const RunContext& bench, Result& result) const override {
-    if (is_on_huge_pages(c.kind.host)) warn_of_small_pages(bench.device, c.size, result);
+    if (is_on_huge_pages(c.kind.host) && !is_reserved(c.kind.host)) warn_of_small_pages(bench.device, c.size, result);
     needs_break_even(c.kind) ? run_with_copies(c, bench, result) : run_alone(c, bench, result);
   }
 
@@ -313,8 +300,9 @@ class Alloc final : public ScenarioOf<alloc_case> {
                      .help = "kind of memory to allocate"}),
         size_axis("size",
                   {.defaults = "2M,64M,256M", .help = "bytes per allocation; of more than 1 GiB, 1 GiB is copied"}),
-        only_with("memory", {"register", "register-huge"},
+        only_with("memory", {"register", "register-huge", "register-hugetlb"},
                   size_axis("chunk", {.help = "register so many bytes in each call; default: all in one"})),
+        only_with("memory", {"managed"}, oversubscribe_axis()),
     };
   }
 
@@ -352,7 +340,7 @@ class Alloc final : public ScenarioOf<alloc_case> {
   }
 
   static void run_alone(const AllocCase& c, const RunContext& bench, Result& result) {
-    if (bench.verify && is_on_device(c.kind)) check_device_memory(bench.device, c, bench.seed);
+    if (bench.verify && c.kind.origin == Origin::device) check_device_memory(bench.device, c, bench.seed);
     if (bench.verify && is_touched(c.kind)) {
       CopyOut(bench.device, c.kind.host, c.copied(), bench.seed).verify(bench.machine, run_once);
     }

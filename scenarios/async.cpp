@@ -29,7 +29,7 @@ AsyncCase async_case(const Case& c) {
   AsyncCase a{.dir = c.word("dir"), .host = c.word("host"), .api = c.word("api"), .transfer = {}, .kernel_seconds = {}};
   a.transfer = {.direction = c.one_of<Direction>("dir", kDirections),
                 .memory = host_memory(a.host),
-                .blocking_api = a.api == "sync",
+                .api = c.one_of<CopyApi>("api", kCopyApis),
                 .bytes = c.count("size")};
   if (c.has("kernel-time")) a.kernel_seconds = c.real("kernel-time") * 1e-6;
   a.in_own_stream = c.is("in-flight", "same-stream");
@@ -79,7 +79,8 @@ class CopyInFlight {
  public:
   CopyInFlight(const AsyncCase& c, const RunContext& bench)
       : device_(bench.device),
-        stream_(device_.make_stream(c.transfer.blocking_api ? StreamKind::legacy_default : StreamKind::nonblocking)),
+        stream_(device_.make_stream(c.transfer.api == CopyApi::sync ? StreamKind::legacy_default
+                                                                    : StreamKind::nonblocking)),
         other_stream_(device_.make_stream(StreamKind::nonblocking)),
         copied_(device_.make_event(EventKind::ordering)),
         work_(device_),

@@ -37,15 +37,13 @@ struct MemcpyCase {
   TransferSpec transfer;              ///< the same for each direction
   std::optional<int> node{};          ///< NUMA node of the host memory, if each node is measured
   std::vector<int> gpus{};            ///< the GPU of the case, if each of several is measured; else empty
+  double oversubscribed = 0;          ///< see MemoryNeeds
   unsigned back_to_back = 0;          ///< number of copies per sample; 0: as many as the clock's resolution requires
 
   [[nodiscard]] bool both_ways() const { return directions.size() > 1; }
   [[nodiscard]] bool inside_gpu() const { return directions.front() == Direction::d2d; }
   [[nodiscard]] bool by_kernel() const { return transfer.engine == Engine::multiprocessors; }
   [[nodiscard]] bool is_managed() const { return transfer.memory == HostMemory::managed; }
-  [[nodiscard]] bool is_registered() const {
-    return transfer.memory == HostMemory::registered || transfer.memory == HostMemory::registered_huge;
-  }
   [[nodiscard]] bool is_touched() const { return transfer.touch != Touch::as_it_is; }
   /// Whether blocking copies run in both directions at once; this requires two threads and timing by the host's clock.
   [[nodiscard]] bool blocks_both_ways() const { return both_ways() && transfer.blocks_host(); }
@@ -65,9 +63,12 @@ MemcpyCase memcpy_case(const Case& c) {
   if (!m.host.empty()) m.transfer.memory = on_demand ? HostMemory::managed : host_memory(m.host);
   if (m.is_managed()) m.transfer.engine = on_demand ? Engine::page_faults : Engine::prefetch;
   if (c.is("engine", "sm")) m.transfer.engine = Engine::multiprocessors;
-  m.transfer.blocking_api = c.is("api", "sync");
+  if (c.has("api")) m.transfer.api = c.one_of<CopyApi>("api", kCopyApis);
+  if (c.has("device-memory")) m.transfer.gpu_memory = c.one_of<GpuMemory>("device-memory", kGpuMemoryNames);
   if (c.has("touch")) m.transfer.touch = c.is("touch", "warm") ? Touch::warm : Touch::cold;
   m.transfer.bytes = c.count("size");
+  if (c.has("oversubscribe")) m.oversubscribed = c.real("oversubscribe");
+  if (c.has("oversubscribe")) m.transfer.window = 32 * MiB;
   if (c.has("numa")) m.node = static_cast<int>(c.count("numa"));
   if (c.has("gpus")) m.gpus = gpu_numbers(c.word("gpus"));
   m.back_to_back = static_cast<unsigned>(c.count_or("back-to-back", 0));
@@ -260,15 +261,29 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
 
   [[nodiscard]] MemoryNeeds memory_needs(const MemcpyCase& c) const override {
     // The check of managed memory keeps a copy of the data in a pageable host buffer or in a device buffer.
-    if (c.is_managed()) return {c.transfer.bytes, c.bytes(), c.bytes()};
+    if (c.is_managed()) {
+      const std::uint64_t seen = c.transfer.window == 0 ? c.bytes() : c.directions.size() * c.transfer.window;
+      return {c.transfer.bytes, seen, c.bytes(), c.oversubscribed};
+    }
+    const std::uint64_t device = c.inside_gpu() ? 2 * c.bytes() : c.bytes();
+    if (is_reserved(c.transfer.memory)) return {.device = device};
     // The time to pin memory in place is measured with an additional host buffer.
-    return {c.bytes() + (c.is_registered() ? c.transfer.bytes : 0), c.inside_gpu() ? 2 * c.bytes() : c.bytes()};
+    return {c.bytes() + (is_registered(c.transfer.memory) ? c.transfer.bytes : 0), device};
   }
 
   void measure(const MemcpyCase& c, const RunContext& bench, Result& result) const override {
     std::optional<PlacedHost> placed;
     if (c.node) placed.emplace(bench.machine, c.node);
+    if (c.is_managed() && c.bytes() > bench.device.memory().free_bytes) {
+      result.warnings.emplace_back(
+          "the managed memory is larger than what is free on the GPU: pages are evicted while others are copied, which "
+          "the time includes");
+    }
     Copies copies(c, bench);
+    HostBuffer to_pin;
+    if (is_registered(c.transfer.memory)) {
+      to_pin = bench.device.allocate_host(c.transfer.bytes, before_registration(c.transfer.memory));
+    }
     if (bench.needs_data()) copies.prepare();
     const Region region = copies.region();
     if (bench.verify) verify(copies.transfers(), bench.machine, region, run_once);
@@ -283,7 +298,7 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
     report_wall(series, result);
     report_concurrent(c.transfer.bytes, series, result);
     if (bench.verifies_again()) verify(copies.transfers(), bench.machine, region, run_at_full_speed);
-    if (c.is_registered()) report_pinning(c, bench, result);
+    if (to_pin) report_pinning(c, to_pin, bench, result);
     if (!c.inside_gpu() && !c.is_managed()) report_link_traffic(bench, region, payload_of(c), result);
   }
 
@@ -319,11 +334,11 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
         choice_axis(
             "engine", {"ce", "sm"},
             {.defaults = "ce", .help = "what copies: a copy engine (ce), or a kernel on the multiprocessors (sm)"}),
-        only_with(
-            "engine", {"ce"},
-            choice_axis("api", {"async", "sync"},
-                        {.defaults = "async",
-                         .help = "async: cudaMemcpyAsync, timed on the GPU; sync: cudaMemcpy, timed on the host"})),
+        only_with("engine", {"ce"},
+                  choice_axis("api", words(kCopyApis),
+                              {.defaults = "async",
+                               .help = "async: cudaMemcpyAsync, timed on the GPU; sync: cudaMemcpy, timed on the host; "
+                                       "graph: cudaGraphLaunch of one copy, timed on the GPU"})),
         only_with("dir", over_the_link,
                   choice_axis("touch", {"warm", "cold"},
                               {.help = "before each pass, load the host buffer into the CPU's caches (warm) or flush "
@@ -332,6 +347,8 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
         {.name = "back-to-back",
          .help = "copies per sample, back to back; default: as many as take 200 us",
          .max = kMostBackToBack},
+        device_memory_axis(),
+        only_with("host", {"managed", std::string(kOnDemand)}, oversubscribe_axis()),
     };
   }
 
@@ -418,15 +435,20 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
   static const char* broken_rule(const MemcpyCase& c) {
     if (c.is_managed()) {
       if (c.by_kernel()) return "managed memory migrates and is not copied by an engine; leave out --engine";
-      if (c.transfer.blocking_api) return "managed memory migrates and is not copied by cudaMemcpy; leave out --api";
+      if (c.transfer.api != CopyApi::async) return "managed memory migrates and is not copied; leave out --api";
+      if (c.transfer.gpu_memory != GpuMemory::whole) return "managed memory migrates; leave out --device-memory";
       if (c.is_touched()) return "managed memory is not in the CPU's caches while the GPU has it; leave out --touch";
     }
-    if (c.back_to_back > 0 && (c.is_managed() || c.is_touched() || c.transfer.blocking_api || c.blocks_both_ways())) {
+    if (c.back_to_back > 0 &&
+        (c.is_managed() || c.is_touched() || c.transfer.api == CopyApi::sync || c.blocks_both_ways())) {
       return "copies timed by the host's clock, or prepared before each pass, are timed one at a time; leave out "
              "--back-to-back";
     }
-    if (c.transfer.blocking_api && c.inside_gpu()) {
+    if (c.transfer.api == CopyApi::sync && c.inside_gpu()) {
       return "cudaMemcpy inside the GPU returns before the copy ends, so --api sync cannot time it";
+    }
+    if (c.transfer.api == CopyApi::graph && !c.inside_gpu() && is_pageable(c.transfer.memory)) {
+      return "a graph cannot hold copies of pageable memory; choose --host pinned, or leave out --api";
     }
     return nullptr;
   }
@@ -462,8 +484,8 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
     const Metric* pinning = registered.metric("pinning");
     if (pinning == nullptr) return std::nullopt;
     const MemcpyCase c = memcpy_case(registered.config);
-    const bool small_pages = c.transfer.memory == HostMemory::registered;
-    HostMemory ordinary = small_pages ? HostMemory::pageable : HostMemory::pageable_huge;
+    HostMemory ordinary = before_registration(c.transfer.memory);
+    if (ordinary == HostMemory::pageable_small) ordinary = HostMemory::pageable;
     const Result* plain = same_copy_from(ordinary, c, all);
     if (plain == nullptr) plain = same_copy_from(ordinary = HostMemory::pageable, c, all);
     if (plain == nullptr) return std::nullopt;
@@ -520,11 +542,8 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
   }
 
   /// Times pinning memory of the case's size in place, and unpinning it. There is no output to check.
-  static void report_pinning(const MemcpyCase& c, const RunContext& bench, Result& result) {
+  static void report_pinning(const MemcpyCase& c, const HostView& memory, const RunContext& bench, Result& result) {
     if (interrupted() != 0) return;
-    const HostBuffer memory = bench.device.allocate_host(
-        c.transfer.bytes,
-        c.transfer.memory == HostMemory::registered_huge ? HostMemory::pageable_huge : HostMemory::pageable_small);
     const Region pinning{.name = "pinning",
                          .clock = Clock::host,
                          .parts = {{.name = "register"}, {.name = "unregister"}},
@@ -552,7 +571,7 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
     report_limit(c, gpu, bandwidth, result);
     // With the host's clock, a pass is the call plus the wait for the copy, so the time that the call alone blocks the
     // host is not known. Exception: with cudaMemcpy in one direction, a pass is only the call.
-    if (series.elapsed.clock != Clock::host || (c.transfer.blocking_api && !c.both_ways())) {
+    if (series.elapsed.clock != Clock::host || (c.transfer.api == CopyApi::sync && !c.both_ways())) {
       result.add("host_blocked", series.submit.median, "s");
     }
     if (c.transfer.touch == Touch::warm) warn_of_small_cache(c.transfer.bytes, result);

@@ -35,9 +35,12 @@ class BufferTransfer final : public Transfer {
         spec_(spec),
         host_(from.allocate_host(spec.bytes, spec.between_devices() ? HostMemory::pageable : spec.memory)),
         part_(from.payload_part(host_)),
-        on_device_(to.allocate_device(spec.bytes)) {
-    if (spec.between_devices()) from_device_ = from.allocate_device(spec.bytes);
+        on_device_(to.allocate_device(spec.bytes, spec.gpu_memory)) {
+    if (spec.between_devices()) from_device_ = from.allocate_device(spec.bytes, spec.gpu_memory);
     if (by_kernel()) worker.preload(kernel());
+    if (spec.api != CopyApi::graph) return;
+    const Stream stream = worker.make_stream(StreamKind::nonblocking);
+    graph_ = stream.capture([&] { stream.copy(copy()); });
   }
 
   void prepare() override {
@@ -68,10 +71,14 @@ class BufferTransfer final : public Transfer {
 
   void submit(StreamView stream) override {
     if (by_kernel()) return stream.launch(kernel());
-    spec_.blocking_api ? to_.copy_blocking(copy()) : stream.copy(copy());
+    switch (spec_.api) {
+      case CopyApi::async: return stream.copy(copy());
+      case CopyApi::sync: return to_.copy_blocking(copy());
+      case CopyApi::graph: return stream.replay(graph_);
+    }
   }
   [[nodiscard]] bool blocks_host() const override { return spec_.blocks_host(); }
-  [[nodiscard]] bool in_stream() const override { return !spec_.blocking_api; }
+  [[nodiscard]] bool in_stream() const override { return spec_.api != CopyApi::sync; }
 
  private:
   [[nodiscard]] bool by_kernel() const { return spec_.engine == Engine::multiprocessors; }
@@ -98,6 +105,7 @@ class BufferTransfer final : public Transfer {
   PayloadPart part_;
   DeviceBuffer on_device_;
   DeviceBuffer from_device_;  // used for copies between devices only
+  Graph graph_;               // used for CopyApi::graph only
 };
 
 /// Migration of managed memory: source and destination have the same address. So there is no destination to poison;
@@ -108,9 +116,9 @@ class Migration final : public Transfer {
       : device_(device),
         spec_(spec),
         managed_(device.allocate_host(spec.bytes, HostMemory::managed)),
-        seen_by_gpu_(device.allocate_device(spec.bytes)),
+        seen_by_gpu_(device.allocate_device(spec.window == 0 ? spec.bytes : std::min(spec.bytes, spec.window))),
         stream_(device.make_stream(StreamKind::nonblocking)) {
-    device_.preload(reader());
+    for_each_window([this](const kernels::MemoryCopy& reader, std::size_t) { device_.preload(reader); });
   }
 
   void prepare() override { pattern::fill_bytes({managed_.data, spec_.bytes}, spec_.seed); }
@@ -125,7 +133,7 @@ class Migration final : public Transfer {
       stream.prefetch(managed_, spec_.direction);
       stream.synchronize();
     } else if (spec_.direction == Direction::h2d) {
-      stream.launch(reader());
+      for_each_window([&](const kernels::MemoryCopy& reader, std::size_t) { stream.launch(reader); });
       stream.synchronize();
     } else {
       touch_from_host();
@@ -136,20 +144,28 @@ class Migration final : public Transfer {
 
   void check() override {
     if (spec_.direction == Direction::d2h) return check_bytes(managed_, {}, spec_.seed, copy_text(spec_.direction));
-    if (spec_.engine == Engine::prefetch) {  // with page faults, the kernel of the pass itself has read the memory
-      stream_.launch(reader());
-      stream_.synchronize();
-    }
+    // With page faults, the kernel of the pass itself has read the memory; what it read is there unless it was too
+    // much.
+    const bool is_there = spec_.engine == Engine::page_faults && seen_by_gpu_.bytes == spec_.bytes;
     const HostBuffer host = device_.allocate_host(spec_.bytes, HostMemory::pageable);
     pattern::poison({host.data, host.bytes});
-    device_.copy_and_wait({host.data, seen_by_gpu_.data, spec_.bytes, Direction::d2h});
+    for_each_window([&](const kernels::MemoryCopy& reader, std::size_t at) {
+      if (!is_there) stream_.launch(reader);
+      stream_.synchronize();
+      device_.copy_and_wait({host.data + at, seen_by_gpu_.data, reader.output().size(), Direction::d2h});
+    });
     check_bytes(host, {}, spec_.seed, copy_text(spec_.direction));
   }
 
  private:
-  /// Kernel that reads the whole buffer on the GPU.
-  [[nodiscard]] kernels::MemoryCopy reader() const {
-    return kernels::MemoryCopy({seen_by_gpu_.data, managed_.data, spec_.bytes, Direction::h2d});
+  /// Calls step(reader, offset) for each part of the managed memory that fits into the GPU's buffer, into which the
+  /// kernel `reader` reads it.
+  template <class Step>
+  void for_each_window(const Step& step) const {
+    for (std::size_t at = 0; at < spec_.bytes; at += seen_by_gpu_.bytes) {
+      const std::size_t bytes = std::min(seen_by_gpu_.bytes, spec_.bytes - at);
+      step(kernels::MemoryCopy({seen_by_gpu_.data, managed_.data + at, bytes, Direction::h2d}), at);
+    }
   }
 
   void migrate(Direction direction) {

@@ -8,6 +8,7 @@
 #include <span>
 #include <string_view>
 
+#include "core/axis.hpp"
 #include "core/non_copyable.hpp"
 #include "device/device.hpp"
 #include "measure/region.hpp"
@@ -17,12 +18,38 @@ namespace xferbench {
 /// Values of axis `dir`, indexed by Direction.
 inline constexpr std::array<std::string_view, 3> kDirections{"h2d", "d2h", "d2d"};
 
+/// The axis `device-memory`, whose values are kGpuMemoryNames. Without it, GPU memory is whole.
+inline Axis device_memory_axis() {
+  return choice_axis(
+      "device-memory", words(kGpuMemoryNames),
+      {.help = "memory on the GPU: from cudaMalloc, the default; from a pool (cudaMallocAsync); or mapped "
+               "by cuMemMap (vmm)"});
+}
+
+/// The axis `oversubscribe`, for managed memory.
+inline Axis oversubscribe_axis() {
+  return {.name = "oversubscribe",
+          .kind = AxisKind::real,
+          .help =
+              "managed memory may be up to so many times that of the GPU, which evicts pages; default: a quarter of "
+              "what is free",
+          .max = 1.5};
+}
+
 enum class Engine {
   copy_engine,      ///< cudaMemcpy and cudaMemcpyAsync
   multiprocessors,  ///< a kernel that accesses host or peer memory directly
   prefetch,         ///< managed memory, migrated by cudaMemPrefetchAsync
   page_faults,      ///< managed memory, migrated page by page when the other side accesses it
 };
+
+/// The CUDA call by which a copy engine is made to copy.
+enum class CopyApi {
+  async,  ///< cudaMemcpyAsync
+  sync,   ///< cudaMemcpy
+  graph,  ///< cudaGraphLaunch, of a graph with this one copy
+};
+inline constexpr std::array<std::string_view, 3> kCopyApis{"async", "sync", "graph"};
 
 /// State of the host buffer in the CPU caches at the start of a pass.
 enum class Touch { as_it_is, warm, cold };
@@ -31,9 +58,11 @@ struct TransferSpec {
   Direction direction = Direction::h2d;
   HostMemory memory = HostMemory::pinned;  ///< ignored for copies between devices; their checks use pageable memory
   Engine engine = Engine::copy_engine;
-  bool blocking_api = false;  ///< cudaMemcpy instead of cudaMemcpyAsync; only with Engine::copy_engine
+  CopyApi api = CopyApi::async;             ///< another one only with Engine::copy_engine
+  GpuMemory gpu_memory = GpuMemory::whole;  ///< of all buffers on GPUs
   Touch touch = Touch::as_it_is;
   std::size_t bytes = 0;
+  std::size_t window = 0;  ///< managed memory: bytes that a kernel reads into the GPU's own memory; 0: all
   std::uint64_t seed = 0;
 
   /// Whether host memory is neither source nor destination.
@@ -41,7 +70,7 @@ struct TransferSpec {
   /// Whether the call of a copy between buffers returns only after the data, or nearly all of it, has been moved.
   [[nodiscard]] bool blocks_host() const {
     if (engine == Engine::multiprocessors) return false;
-    return blocking_api || (is_pageable(memory) && !between_devices());
+    return api == CopyApi::sync || (is_pageable(memory) && !between_devices());
   }
   friend bool operator==(const TransferSpec&, const TransferSpec&) = default;
 };
@@ -71,7 +100,7 @@ class Transfer : NonCopyable {
 };
 
 /// Allocates all buffers. Preconditions: Engine::prefetch and page_faults require managed memory and exclude d2d;
-/// blocking_api requires Engine::copy_engine and excludes d2d.
+/// CopyApi::sync excludes d2d, CopyApi::graph excludes pageable memory.
 std::unique_ptr<Transfer> make_transfer(Device& device, const TransferSpec& spec);
 
 /// Returns a copy between the memories of two GPUs, for streams of `worker`, which is `from` or `to`. The copy is

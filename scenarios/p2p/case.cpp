@@ -52,6 +52,9 @@ std::optional<SkipReason> broken_rule(const P2pCase& c) {
     return SkipReason::meaningless(
         "a kernel accesses the other GPU's memory directly, which contradicts --access staged; choose --engine ce");
   }
+  if (c.staged && c.memory != GpuMemory::whole) {
+    return SkipReason::meaningless("--access staged is for memory from cudaMalloc only; choose --device-memory malloc");
+  }
   return std::nullopt;
 }
 
@@ -80,6 +83,7 @@ P2pCase p2p_case(const Case& c) {
   p.direction = c.one_of<PeerDirection>("dir", kPeerDirections);
   p.engine = c.is("engine", "sm") ? Engine::multiprocessors : Engine::copy_engine;
   p.staged = c.is("access", "staged");
+  if (c.has("device-memory")) p.memory = c.one_of<GpuMemory>("device-memory", kGpuMemoryNames);
   p.size = c.count("size");
   return p;
 }

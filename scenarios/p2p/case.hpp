@@ -36,6 +36,7 @@ struct P2pCase {
   bool latency = false;
   PeerDirection direction = PeerDirection::write;
   Engine engine = Engine::copy_engine;
+  GpuMemory memory = GpuMemory::whole;
   bool staged = false;     ///< copies through the host, without peer access
   std::size_t size = 0;    ///< bytes per direction
   std::size_t buffer = 0;  ///< bytes of the buffer for the pointer chase

@@ -92,10 +92,12 @@ struct Choice {
   std::string_view one;
   std::string_view other;
 };
-constexpr std::array<Choice, 4> kChoices{{{"dir", "write", "read"},
+constexpr std::array<Choice, 6> kChoices{{{"dir", "write", "read"},
                                           {"dir", "bidirectional", "bidirectional-read"},
                                           {"engine", "ce", "sm"},
-                                          {"access", "peer", "staged"}}};
+                                          {"access", "peer", "staged"},
+                                          {"device-memory", "malloc", "pool"},
+                                          {"device-memory", "malloc", "vmm"}}};
 
 bool has(const Labels& labels, std::string_view axis, std::string_view word) {
   return std::ranges::any_of(labels, [&](const auto& label) { return label.first == axis && label.second == word; });

@@ -63,7 +63,8 @@ class PeerCopies {
     Device& worker = c.fetched() ? to : from;
     streams_.push_back(worker.make_stream(StreamKind::nonblocking));
     transfers_.push_back(make_peer_transfer(
-        from, to, worker, {.direction = Direction::p2p, .engine = c.engine, .bytes = c.size, .seed = seed}));
+        from, to, worker,
+        {.direction = Direction::p2p, .engine = c.engine, .gpu_memory = c.memory, .bytes = c.size, .seed = seed}));
   }
   void for_each(void (Transfer::*step)()) {
     for (const auto& t : transfers_) (t.get()->*step)();
@@ -158,6 +159,7 @@ class P2p final : public ScenarioOf<p2p_case> {
                             {.help = "latency: bytes of the buffer that is read at scattered addresses; default: 256M",
                              .min = 4096,
                              .max = 64.0 * static_cast<double>(GiB)})),
+        copies(device_memory_axis()),
     };
   }
 
@@ -222,6 +224,7 @@ class P2p final : public ScenarioOf<p2p_case> {
     P2pCase round = c;
     round.staged = true;
     round.engine = Engine::copy_engine;
+    round.memory = GpuMemory::whole;
     PeerCopies copies(round, ends, bench.seed, "staged-copy");
     if (bench.needs_data()) copies.prepare();
     const Region region = copies.region();

@@ -31,7 +31,6 @@ enum class CallKind : unsigned char {
   wait_for_event,
   replay,
   capture,
-  allocate_in_stream,
   synchronize_stream,
   // Event and gate calls.
   synchronize_event,
@@ -68,12 +67,12 @@ enum class CallKind : unsigned char {
 };
 constexpr auto texts_of(CallKind) {
   return enum_texts("copy", "copy-batch", "copy-strided", "fill", "launch", "prefetch", "stamp", "call-host", "record",
-                    "wait-for-event", "replay", "capture", "allocate-in-stream", "synchronize-stream",
-                    "synchronize-event", "query-event", "elapsed", "close-gate", "wait-until-held", "make-stream",
-                    "make-event", "make-gate", "allocate-device", "allocate-host", "register-host", "set-peer-access",
-                    "memory-info", "copy-blocking", "synchronize-device", "usable", "health", "set-wait-policy",
-                    "preload", "kernel-resources", "load-kernel", "reserve-launches", "reserved-launches",
-                    "relate-clocks", "measure-clock", "start-trace", "stop-trace", "free", "destroy");
+                    "wait-for-event", "replay", "capture", "synchronize-stream", "synchronize-event", "query-event",
+                    "elapsed", "close-gate", "wait-until-held", "make-stream", "make-event", "make-gate",
+                    "allocate-device", "allocate-host", "register-host", "set-peer-access", "memory-info",
+                    "copy-blocking", "synchronize-device", "usable", "health", "set-wait-policy", "preload",
+                    "kernel-resources", "load-kernel", "reserve-launches", "reserved-launches", "relate-clocks",
+                    "measure-clock", "start-trace", "stop-trace", "free", "destroy");
 }
 
 /// Whether calls of this kind may throw. The other kinds run in destructors or during error handling and never throw.

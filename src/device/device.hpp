@@ -45,7 +45,10 @@ class Device : NonCopyable {
   [[nodiscard]] virtual Stream make_stream(StreamKind kind) = 0;
   [[nodiscard]] virtual Event make_event(EventKind kind) = 0;
 
-  [[nodiscard]] virtual DeviceBuffer allocate_device(std::size_t bytes) = 0;
+  /// Allocates memory of this GPU. GPUs with peer access can access it; they must have got that access before, unless
+  /// the memory is whole. Throws UnavailableError if the GPU, its driver or this build lacks that kind of memory.
+  [[nodiscard]] virtual DeviceBuffer allocate_device(std::size_t bytes, GpuMemory kind) = 0;
+  [[nodiscard]] DeviceBuffer allocate_device(std::size_t bytes) { return allocate_device(bytes, GpuMemory::whole); }
   /// Allocates host memory. If NumaPolicy is local and the GPUs are on different nodes, it is on this GPU's NUMA node.
   [[nodiscard]] virtual HostBuffer allocate_host(std::size_t bytes, HostMemory kind, Prefault faults) = 0;
   [[nodiscard]] HostBuffer allocate_host(std::size_t bytes, HostMemory kind) {

@@ -206,6 +206,15 @@ std::optional<int> allowed_numa_node() {
 
 }  // namespace
 
+ReservedPages reserved_pages() {
+  constexpr std::uint64_t kUsualSize = 2048;  // KiB; for systems without hugetlb, which say nothing
+  const std::uint64_t size = number_after("Hugepagesize:", kMeminfo);
+  const std::uint64_t free = number_after("HugePages_Free:", kMeminfo);
+  return {.page = 1024 * (size == 0 ? kUsualSize : size),
+          .total = number_after("HugePages_Total:", kMeminfo),
+          .free = free - std::min(free, number_after("HugePages_Rsvd:", kMeminfo))};
+}
+
 std::string describe_numa() {
   if (numa_available() < 0) return "unavailable: this system does not allow setting a memory policy";
   const std::size_t nodes = all_nodes().size();

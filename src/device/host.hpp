@@ -77,6 +77,14 @@ class OnNode : NonCopyable {
 /// that memory is not bound to nodes, or if the system does not report the bytes.
 std::optional<std::uint64_t> available_bound_memory();
 
+/// The huge pages that the system has reserved (hugetlb).
+struct ReservedPages {
+  std::uint64_t page = 0;  ///< bytes of one page
+  std::uint64_t total = 0;
+  std::uint64_t free = 0;  ///< neither used nor promised
+};
+ReservedPages reserved_pages();
+
 /// Returns a short text: the number of NUMA nodes, or that memory cannot be bound to them here.
 std::string describe_numa();
 

@@ -217,10 +217,6 @@ class InterceptedStream final : public StreamImpl {
     return owned<GraphView>(
         std::make_unique<InterceptedGraph>(device(), calls_, std::move(graph), calls_.captured.load()));
   }
-  [[nodiscard]] DeviceBuffer allocate(std::size_t bytes) override {
-    const auto scope = submission(CallKind::allocate_in_stream, static_cast<double>(bytes) / kPageRate);
-    return with_observer(calls_, inner_.impl().allocate(bytes));
-  }
   void synchronize() override { submission(CallKind::synchronize_stream)->synchronize(); }
 
  private:
@@ -302,10 +298,11 @@ class InterceptedDevice final : public Device {
     return owned<EventView>(std::make_unique<InterceptedEvent>(*this, calls_, inner_.make_event(kind)));
   }
 
+  using Device::allocate_device;
   using Device::allocate_host;
-  [[nodiscard]] DeviceBuffer allocate_device(std::size_t bytes) override {
+  [[nodiscard]] DeviceBuffer allocate_device(std::size_t bytes, GpuMemory kind) override {
     const auto scope = call(CallKind::allocate_device, static_cast<double>(bytes) / kPageRate);
-    return with_observer(calls_, inner_.allocate_device(bytes));
+    return with_observer(calls_, inner_.allocate_device(bytes, kind));
   }
   [[nodiscard]] HostBuffer allocate_host(std::size_t bytes, HostMemory kind, Prefault faults) override {
     const auto scope = call(CallKind::allocate_host, static_cast<double>(bytes) / kPageRate);

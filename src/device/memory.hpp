@@ -21,7 +21,7 @@ struct HostView {
   bool read_only = false;  ///< a mapping that may not be written; page-locked for reading only
 };
 
-/// Owner of device memory. The destructor frees the memory at once, or in stream order if a stream allocated it.
+/// Owner of device memory. The destructor waits for the devices that can access the memory, and frees it.
 using DeviceBuffer = Owned<DeviceView>;
 using HostBuffer = Owned<HostView>;
 /// Owner of the registration of host memory that was pinned in place. The destructor only unpins the memory.

@@ -3,16 +3,46 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <fstream>
 #include <new>
 #include <string>
+
+#include "core/error.hpp"
+#include "core/units.hpp"
+#include "device/host.hpp"
 
 namespace xferbench {
 
 std::size_t page_bytes() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
 
+namespace {
+
+/// Maps `bytes`, a multiple of `page`, on reserved huge pages, and backs them with memory. Hazard: touching reserved
+/// pages where the NUMA node or the control group has too few would end the program (SIGBUS), so the kernel does it.
+void* map_reserved(std::size_t bytes, const ReservedPages& reserved) {
+  void* mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
+  if (mapped != MAP_FAILED && (madvise(mapped, bytes, MADV_POPULATE_WRITE) == 0 || errno == EINVAL)) return mapped;
+  if (mapped != MAP_FAILED) munmap(mapped, bytes);
+  const std::uint64_t needed = bytes / reserved.page;
+  throw UnavailableError(fmt::format(
+      "needs {} reserved huge pages of {}; {} of {} are free, and the NUMA node or the control group may allow fewer: "
+      "sysctl vm.nr_hugepages={} reserves as many, or choose transparent huge pages",
+      needed, format_size(reserved.page), reserved.free, reserved.total, reserved.total - reserved.free + needed));
+}
+
+}  // namespace
+
 Pages::Pages(std::size_t bytes, PageSize size) {
+  if (size == PageSize::reserved) {
+    const ReservedPages reserved = reserved_pages();
+    const std::size_t whole = (bytes + reserved.page - 1) / reserved.page * reserved.page;
+    mapped_ = {static_cast<std::byte*>(map_reserved(whole, reserved)), Unmap{whole, bytes, 0}};
+    return;
+  }
   const bool aligned = size == PageSize::huge && bytes >= kHugePage;
   Unmap extent{bytes + (aligned ? kHugePage : 0), bytes, 0};
   void* mapped =

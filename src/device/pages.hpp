@@ -7,9 +7,10 @@
 namespace xferbench {
 
 enum class PageSize {
-  usual,  ///< the system's default, which malloc also gets
-  small,  ///< the smallest page size, 4 KiB on x86
-  huge,   ///< transparent huge pages (2 MiB on x86) where available
+  usual,     ///< the system's default, which malloc also gets
+  small,     ///< the smallest page size, 4 KiB on x86
+  huge,      ///< transparent huge pages (2 MiB on x86) where available
+  reserved,  ///< huge pages that the system has reserved (hugetlb), of its default size; backed by memory at once
 };
 
 inline constexpr std::size_t kHugePage = std::size_t{2} << 20;
@@ -19,7 +20,8 @@ inline constexpr std::size_t kHugePage = std::size_t{2} << 20;
 class Pages {
  public:
   Pages() = default;
-  /// For PageSize::huge and at least 2 MiB, the memory begins at a huge-page boundary. Throws std::bad_alloc.
+  /// For PageSize::huge and at least 2 MiB, the memory begins at a huge-page boundary. Throws std::bad_alloc, or
+  /// UnavailableError if too few pages are reserved.
   explicit Pages(std::size_t bytes, PageSize size = PageSize::huge);
 
   /// Chooses the page size for pages that are not touched yet.
@@ -30,7 +32,7 @@ class Pages {
 
  private:
   struct Unmap {
-    std::size_t bytes;    // size of the mapping: `asked`, plus one huge page if the start is aligned
+    std::size_t bytes;    // size of the mapping: `asked` in whole reserved pages, or plus a page to align the start
     std::size_t asked;    // size that the caller requested
     std::size_t skipped;  // bytes of the mapping that precede the aligned start
     void operator()(std::byte* mapped) const;

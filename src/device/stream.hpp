@@ -69,7 +69,6 @@ class StreamImpl : public DeviceResource {
   virtual void wait(EventImpl& event) = 0;
   virtual void replay(GraphImpl& graph) = 0;
   [[nodiscard]] virtual Graph capture(const std::function<void()>& submit) = 0;
-  [[nodiscard]] virtual DeviceBuffer allocate(std::size_t bytes) = 0;
   virtual void synchronize() = 0;
 };
 
@@ -106,10 +105,6 @@ class StreamView : public View<StreamImpl> {
   void replay(GraphView graph) const { impl().replay(graph.impl()); }
   /// Captures, without executing it, work that `submit` enqueues to this non-blocking stream and streams that join it.
   [[nodiscard]] Graph capture(const std::function<void()>& submit) const { return impl().capture(submit); }
-
-  /// Allocates from a memory pool in stream order; the buffer is also freed in stream order. The stream must outlive
-  /// the buffer. Needs Capabilities::memory_pools.
-  [[nodiscard]] DeviceBuffer allocate(std::size_t bytes) const { return impl().allocate(bytes); }
 
   void synchronize() const { impl().synchronize(); }
 };

@@ -16,22 +16,26 @@
 namespace xferbench {
 
 enum class HostMemory {
-  pageable,         ///< ordinary memory from malloc: the driver stages copies through its own pinned buffers
-  pageable_small,   ///< ordinary memory on the smallest pages, 4 KiB on x86
-  pageable_huge,    ///< ordinary memory on transparent huge pages
-  pinned,           ///< page-locked (cudaMallocHost): the copy engines read and write it directly
-  portable,         ///< pinned for every context (cudaHostAllocPortable)
-  mapped,           ///< pinned and in the GPU's address space (cudaHostAllocMapped)
-  write_combined,   ///< pinned and uncached (cudaHostAllocWriteCombined): the host should never read it
-  registered,       ///< ordinary memory on small pages, pinned in place (cudaHostRegister)
-  registered_huge,  ///< ordinary memory on transparent huge pages, pinned in place (cudaHostRegister)
-  managed,          ///< one address for host and GPU (cudaMallocManaged): pages migrate on access
+  pageable,            ///< ordinary memory from malloc: the driver stages copies through its own pinned buffers
+  pageable_small,      ///< ordinary memory on the smallest pages, 4 KiB on x86
+  pageable_huge,       ///< ordinary memory on transparent huge pages
+  pinned,              ///< page-locked (cudaMallocHost): the copy engines read and write it directly
+  portable,            ///< pinned for every context (cudaHostAllocPortable)
+  mapped,              ///< pinned and in the GPU's address space (cudaHostAllocMapped)
+  write_combined,      ///< pinned and uncached (cudaHostAllocWriteCombined): the host should never read it
+  registered,          ///< ordinary memory on small pages, pinned in place (cudaHostRegister)
+  registered_huge,     ///< ordinary memory on transparent huge pages, pinned in place (cudaHostRegister)
+  managed,             ///< one address for host and GPU (cudaMallocManaged): pages migrate on access
+  pageable_hugetlb,    ///< ordinary memory on huge pages that the system has reserved (MAP_HUGETLB)
+  registered_hugetlb,  ///< the same, pinned in place (cudaHostRegister)
+  numa_mapped,         ///< page-locked memory of one NUMA node, mapped by the driver (cuMemCreate, cuMemMap)
 };
 
 /// User-visible names, in the order of HostMemory.
-inline constexpr std::array<std::string_view, 10> kHostMemoryNames{
-    "pageable", "pageable-small", "pageable-huge", "pinned",          "portable",
-    "mapped",   "write-combined", "registered",    "registered-huge", "managed"};
+inline constexpr std::array<std::string_view, 13> kHostMemoryNames{
+    "pageable",         "pageable-small",     "pageable-huge", "pinned",          "portable",
+    "mapped",           "write-combined",     "registered",    "registered-huge", "managed",
+    "pageable-hugetlb", "registered-hugetlb", "numa-vmm"};
 
 constexpr std::string_view to_text(HostMemory kind) { return kHostMemoryNames[static_cast<std::size_t>(kind)]; }
 /// Returns the kind with this name. An unknown name is an error in a scenario's axis and throws std::logic_error.
@@ -41,14 +45,37 @@ inline HostMemory host_memory(std::string_view name) {
   return static_cast<HostMemory>(found - kHostMemoryNames.begin());
 }
 
-/// Whether the memory is ordinary: the driver stages its copies while the caller waits.
-constexpr bool is_pageable(HostMemory kind) {
-  return kind == HostMemory::pageable || kind == HostMemory::pageable_small || kind == HostMemory::pageable_huge;
+/// Returns the ordinary memory that is pinned in place to get memory of this kind; `kind` itself for all other kinds.
+constexpr HostMemory before_registration(HostMemory kind) {
+  switch (kind) {
+    case HostMemory::registered: return HostMemory::pageable_small;
+    case HostMemory::registered_huge: return HostMemory::pageable_huge;
+    case HostMemory::registered_hugetlb: return HostMemory::pageable_hugetlb;
+    default: return kind;
+  }
+}
+constexpr bool is_registered(HostMemory kind) { return before_registration(kind) != kind; }
+
+/// Whether the memory is on huge pages that the system has reserved, which do not count as available memory.
+constexpr bool is_reserved(HostMemory kind) { return before_registration(kind) == HostMemory::pageable_hugetlb; }
+constexpr bool is_on_huge_pages(HostMemory kind) {
+  return is_reserved(kind) || before_registration(kind) == HostMemory::pageable_huge;
 }
 
-constexpr bool is_on_huge_pages(HostMemory kind) {
-  return kind == HostMemory::pageable_huge || kind == HostMemory::registered_huge;
+/// Whether the memory is ordinary: the driver stages its copies while the caller waits.
+constexpr bool is_pageable(HostMemory kind) {
+  return kind == HostMemory::pageable || kind == HostMemory::pageable_small || kind == HostMemory::pageable_huge ||
+         kind == HostMemory::pageable_hugetlb;
 }
+
+/// How memory of a GPU is allocated.
+enum class GpuMemory {
+  whole,   ///< cudaMalloc: an allocation of its own
+  pooled,  ///< cudaMallocAsync, from the GPU's default pool
+  mapped,  ///< cuMemCreate, mapped by cuMemMap (virtual memory management)
+};
+/// User-visible names, in the order of GpuMemory.
+inline constexpr std::array<std::string_view, 3> kGpuMemoryNames{"malloc", "pool", "vmm"};
 
 enum class Direction {
   h2d,
@@ -195,7 +222,6 @@ struct Capabilities {
   bool moves_data_when_timed = true;
   bool managed_memory = false;   ///< host and GPU may access managed memory concurrently; pages migrate
   bool pageable_access = false;  ///< kernels can access ordinary host memory
-  bool memory_pools = false;     ///< stream-ordered allocation (cudaMallocAsync)
   bool batch_copies = false;     ///< many copies in one call (cudaMemcpyBatchAsync)
   Multiprocessor multiprocessor{};
 };

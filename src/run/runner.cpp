@@ -30,7 +30,7 @@ std::string on_gpu(const Device& device) {
 
 /// Returns why one device has too little memory for a case; nothing if the memory suffices.
 std::optional<SkipReason> memory_skip_reason(const Case& config, MemoryNeeds needs, Device& device) {
-  const std::uint64_t free = device.memory().free_bytes;
+  const auto [free, total] = device.memory();
   if (needs.device > free) {
     return SkipReason::impossible(fmt::format("needs {} of device memory, {} available{}; choose a smaller --size{}",
                                               format_memory(needs.device), format_memory(free), on_gpu(device),
@@ -38,11 +38,20 @@ std::optional<SkipReason> memory_skip_reason(const Case& config, MemoryNeeds nee
                                                                    "'xferbench alloc --memory register --chunk 8G'"
                                                                  : ""));
   }
-  // More managed memory could evict pages from the GPU, and the case would then time thrashing.
+  // More managed memory could evict pages from the GPU: the case would then time thrashing, and some GPUs hang. So this
+  // is done only if the user asks for it.
+  if (needs.oversubscribed > 0) {
+    const auto most = static_cast<std::uint64_t>(needs.oversubscribed * static_cast<double>(total));
+    if (needs.managed <= most) return std::nullopt;
+    return SkipReason::impossible(fmt::format(
+        "needs {} of managed memory, more than the {} that --oversubscribe {:.4g} allows with {} of device memory; "
+        "choose a smaller --size",
+        format_memory(needs.managed), format_memory(most), needs.oversubscribed, format_memory(total)));
+  }
   if (needs.managed > free / 4) {
     return SkipReason::impossible(
         fmt::format("needs {} of managed memory, more than a quarter of the {} of device memory available; choose a "
-                    "smaller --size",
+                    "smaller --size, or --oversubscribe for pages that are evicted",
                     format_memory(needs.managed), format_memory(free)));
   }
   return std::nullopt;

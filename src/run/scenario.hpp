@@ -35,6 +35,7 @@ struct MemoryNeeds {
   std::uint64_t host = 0;
   std::uint64_t device = 0;   ///< device memory of each GPU that takes part
   std::uint64_t managed = 0;  ///< managed memory, whose pages migrate between host and devices
+  double oversubscribed = 0;  ///< managed memory may be so many times the GPU's; 0: a quarter of its free memory
 };
 
 /// The GPUs of a run. Scenarios use it to choose GPUs before anything is measured.

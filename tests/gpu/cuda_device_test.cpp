@@ -371,18 +371,27 @@ TEST_F(CudaDeviceTest, RegisteredMemoryIsCopiedWithoutBlockingTheHost) {
   EXPECT_THROW(static_cast<void>(device().register_host(host)), DeviceError) << "it is pinned already";
 }
 
-TEST_F(CudaDeviceTest, PooledMemoryHoldsData) {
-  if (!device().capabilities().memory_pools) GTEST_SKIP() << "no memory pools";
-  constexpr std::size_t kBytes = 1U << 20;
+TEST_F(CudaDeviceTest, EveryKindOfGpuMemoryHoldsDataAndIsGivenBack) {
+  constexpr std::size_t kBytes = (64U << 20) + 1;
   const HostBuffer host = pinned(kBytes);
-  const DeviceBuffer pooled = stream().allocate(kBytes);
-  pattern::fill_bytes({host.data, kBytes}, 3);
-  stream().copy({pooled.data, host.data, kBytes, Direction::h2d});
-  stream().synchronize();
-  pattern::poison({host.data, kBytes});
-  stream().copy({host.data, pooled.data, kBytes, Direction::d2h});
-  stream().synchronize();
-  EXPECT_FALSE(pattern::check_bytes({host.data, kBytes}, 3).has_value());
+  for (const GpuMemory kind : {GpuMemory::whole, GpuMemory::pooled, GpuMemory::mapped}) {
+    static_cast<void>(device().allocate_device(kBytes, kind));  // what is made once is there from now on
+    const std::uint64_t before = device().memory().free_bytes;
+    {
+      const DeviceBuffer memory = device().allocate_device(kBytes, kind);
+      EXPECT_LE(device().memory().free_bytes, before - kBytes);
+      pattern::fill_bytes({host.data, kBytes}, 3);
+      stream().copy({memory.data, host.data, kBytes, Direction::h2d});
+      stream().synchronize();
+      pattern::poison({host.data, kBytes});
+      stream().copy({host.data, memory.data, kBytes, Direction::d2h});
+      stream().synchronize();
+      EXPECT_FALSE(pattern::check_bytes({host.data, kBytes}, 3).has_value());
+    }
+    EXPECT_EQ(device().memory().free_bytes, before) << kGpuMemoryNames[static_cast<std::size_t>(kind)];
+    EXPECT_THROW(static_cast<void>(device().allocate_device(std::size_t{1} << 50, kind)), DeviceError);
+  }
+  EXPECT_TRUE(device().usable());
 }
 
 }  // namespace

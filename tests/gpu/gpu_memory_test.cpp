@@ -49,7 +49,7 @@ TEST_F(GpuMemoryTest, ACopyWaitsForAKernelInItsOwnStreamOnly) {
 TEST_F(GpuMemoryTest, AllocEveryKindOfMemory) {
   const std::string small =
       "alloc --size 1,4097,3M "
-      "--memory malloc,pinned,portable,write-combined,mapped,register,device,device-pool,managed";
+      "--memory malloc,pinned,portable,write-combined,mapped,register,device,device-pool,device-vmm,managed";
   const std::string huge = "alloc --size 2M,38797324 --memory malloc-huge,register-huge";
   for (const std::string& line : {small, huge}) {
     for (const Result& r : run_ok(line, true)) {

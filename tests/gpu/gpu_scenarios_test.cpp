@@ -42,6 +42,38 @@ TEST_F(GpuScenarioTest, MemcpyByBlockingCalls) {
   run_ok("memcpy --api sync --size 1,4095,38797324 --dir h2d,d2h,bidirectional");
 }
 
+TEST_F(GpuScenarioTest, MemcpyByGraphs) {
+  run_ok("memcpy --api graph --size 1,4095,38797324 --dir h2d,d2h,d2d,bidirectional --host pinned,registered");
+  const auto results = run_ok("memcpy --api async,graph --dir h2d --host pinned --size 64M");
+  EXPECT_NEAR(results[1].median("copy"), results[0].median("copy"), 0.05 * results[0].median("copy"));
+}
+
+TEST_F(GpuScenarioTest, MemcpyOfEveryKindOfGpuMemory) {
+  const std::string all =
+      "memcpy --device-memory malloc,pool,vmm --size 1,4095,38797324 --dir h2d,d2h,d2d,bidirectional";
+  run_ok(all + " --host pinned,pageable", true);
+  run_ok(all + " --host pinned --engine sm", true);
+  run_ok(all + " --host pinned --api graph", true);
+}
+
+/// Runs the command. What this system does not have is skipped with the reason.
+void expect_ok_or_why(const std::vector<Result>& results, std::string_view why) {
+  for (const Result& r : results) {
+    const bool lacks = r.status == Status::skipped && r.reason.find(why) != std::string::npos;
+    EXPECT_TRUE(r.status == Status::ok || lacks) << r.config.key() << ": " << r.reason;
+    if (lacks) std::cout << r.config.key() << ": " << r.reason << '\n';
+  }
+}
+
+TEST_F(GpuScenarioTest, MemcpyOfReservedPagesAndOfANumaNode) {
+  const std::string sizes = " --size 1,4095,38797324 --dir h2d,d2h,bidirectional";
+  expect_ok_or_why(run("memcpy --host pageable-hugetlb,registered-hugetlb" + sizes), "sysctl vm.nr_hugepages=");
+  expect_ok_or_why(run("memcpy --host numa-vmm --engine ce,sm" + sizes), "cuMemCreate");
+  expect_ok_or_why(run("memcpy --host numa-vmm --api graph" + sizes), "cuMemCreate");
+  expect_ok_or_why(run("alloc --memory malloc-hugetlb,register-hugetlb --size 4M"), "sysctl vm.nr_hugepages=");
+  expect_ok_or_why(run("alloc --memory numa-vmm --size 4096,4M"), "cuMemCreate");
+}
+
 TEST_F(GpuScenarioTest, MemcpyOfWarmAndColdMemory) {
   run_ok("memcpy --touch warm,cold --size 4095,3M --dir h2d,d2h,bidirectional");
 }
@@ -49,6 +81,8 @@ TEST_F(GpuScenarioTest, MemcpyOfWarmAndColdMemory) {
 TEST_F(GpuScenarioTest, ManagedMemoryMigratesByPrefetchAndByFaults) {
   if (!device().capabilities().managed_memory) GTEST_SKIP() << "no managed memory for host and GPU at once";
   run_ok("memcpy --host managed,managed-faults --size 1,4095,38797324 --dir h2d,d2h,bidirectional");
+  // Far below the GPU's memory, so that nothing is evicted.
+  run_ok("memcpy --host managed,managed-faults --size 4095,38797324 --dir h2d,d2h --oversubscribe 1.2");
 }
 
 /// It is unknown how much of the packets the counters include: at least the payload, and little more than the model.

@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -25,6 +26,7 @@
 #include "measure/sampler.hpp"
 #include "results/metric_names.hpp"
 #include "scenarios/common/chase.hpp"
+#include "scenarios/common/peer_access.hpp"
 
 namespace xferbench::test {
 
@@ -66,15 +68,15 @@ class SeveralGpus : public testing::Test {
   }
 
   /// A buffer on GPU `number`, filled from `seed`.
-  DeviceBuffer filled(std::size_t number, std::uint64_t seed) {
-    DeviceBuffer buffer = device(number).allocate_device(kBytes);
+  DeviceBuffer filled(std::size_t number, std::uint64_t seed, GpuMemory kind = GpuMemory::whole) {
+    DeviceBuffer buffer = device(number).allocate_device(kBytes, kind);
     const HostBuffer host = device(number).allocate_host(kBytes, HostMemory::pinned);
     pattern::fill_bytes({host.data, kBytes}, seed);
     device(number).copy_and_wait({buffer.data, host.data, kBytes, Direction::h2d});
     return buffer;
   }
-  DeviceBuffer poisoned(std::size_t number) {
-    DeviceBuffer buffer = device(number).allocate_device(kBytes);
+  DeviceBuffer poisoned(std::size_t number, GpuMemory kind = GpuMemory::whole) {
+    DeviceBuffer buffer = device(number).allocate_device(kBytes, kind);
     stream(number).fill(buffer, pattern::kPoison);
     device(number).synchronize();
     return buffer;
@@ -250,6 +252,29 @@ TEST_F(SeveralGpus, ReachHostMemoryOfEachOther) {
       stream(i).launch(kernels::MemoryCopy({by_kernel.data, host.data, kBytes, Direction::h2d}));
       EXPECT_NO_THROW(stream(i).synchronize()) << to_text(kind) << " on GPU " << i;
       expect_filled(i, by_kernel, 3);
+    }
+  }
+}
+
+/// The second round finds out whether the first has left the pools as they were.
+TEST_F(SeveralGpus, WithPeerAccessReachGpuMemoryOfEveryKind) {
+  if (!can_reach(0, 1) || !can_reach(1, 0)) GTEST_SKIP() << "no peer access";
+  const std::array both{&device(0), &device(1)};
+  for (int round = 0; round < 2; ++round) {
+    const PeerAccess access(both);
+    for (const GpuMemory kind : {GpuMemory::whole, GpuMemory::pooled, GpuMemory::mapped}) {
+      SCOPED_TRACE(kGpuMemoryNames[static_cast<std::size_t>(kind)]);
+      const DeviceBuffer source = filled(0, 8, kind);
+      for (const std::size_t by : {0U, 1U}) {
+        const DeviceBuffer copied = poisoned(1, kind);
+        stream(by).copy({copied.data, source.data, kBytes, Direction::p2p});
+        EXPECT_NO_THROW(stream(by).synchronize());
+        expect_filled(1, copied, 8);
+        const DeviceBuffer by_kernel = poisoned(1, kind);
+        stream(by).launch(kernels::MemoryCopy({by_kernel.data, source.data, kBytes, Direction::p2p}));
+        EXPECT_NO_THROW(stream(by).synchronize());
+        expect_filled(1, by_kernel, 8);
+      }
     }
   }
 }

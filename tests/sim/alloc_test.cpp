@@ -44,7 +44,8 @@ TEST(AllocOnSim, SkipsWhatTheDeviceLacks) {
 
 TEST(AllocOnSim, EveryKindOfMemoryIsVerified) {
   const Words all{"alloc", "--size", "2M", "--memory",
-                  "malloc,malloc-huge,pinned,portable,write-combined,mapped,register,register-huge,device,device-pool"};
+                  "malloc,malloc-huge,pinned,portable,write-combined,mapped,register,register-huge,device,device-pool,"
+                  "device-vmm,malloc-hugetlb,register-hugetlb,numa-vmm"};
   const std::vector<Result> results = run_unmarked(all);
   expect_all(results, Status::ok);
   for (const Result& r : results) {

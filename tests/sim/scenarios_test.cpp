@@ -44,13 +44,116 @@ class WrongBehindAGate {
 
 class ScenariosOnSim : public OnSim {};
 
+/// Counts the allocations of each kind of GPU memory.
+class CountsKinds final : public DeviceOverride {
+ public:
+  CountsKinds(sim::SimMachine& machine, std::map<GpuMemory, int>* counts, std::size_t number = 0)
+      : DeviceOverride(machine, {}, number), counts_(*counts) {}
+  using Device::allocate_device;
+  [[nodiscard]] DeviceBuffer allocate_device(std::size_t bytes, GpuMemory kind) override {
+    ++counts_[kind];
+    return SimDevice::allocate_device(bytes, kind);
+  }
+
+ private:
+  std::map<GpuMemory, int>& counts_;
+};
+
+using Kinds = std::map<GpuMemory, int>;
+
+TEST(MemcpyOnSim, TakesAllGpuMemoryOfTheKindThatIsAskedFor) {
+  Kinds kinds;
+  sim::SimMachine machine = machine_with<CountsKinds>(&kinds);
+  const auto kinds_of = [&](const std::string& flags) {
+    kinds.clear();
+    expect_all(run_all(cases_of_line("memcpy --size 64K " + flags), quick_bench(machine.device())), Status::ok);
+    return kinds;
+  };
+  EXPECT_EQ(kinds_of("--dir h2d --host pinned"), (Kinds{{GpuMemory::whole, 1}}));
+  EXPECT_EQ(kinds_of("--dir d2h --host pinned --device-memory pool"), (Kinds{{GpuMemory::pooled, 1}}));
+  EXPECT_EQ(kinds_of("--dir d2d --device-memory vmm --engine ce,sm"), (Kinds{{GpuMemory::mapped, 4}}));
+}
+
+TEST(MemcpyOnSim, PeersCopyBetweenMemoryOfTheKindThatIsAskedFor) {
+  Kinds kinds;
+  sim::SimMachine machine(profile("h200-x2"), {0, 1}, [&kinds](sim::SimMachine& m, std::size_t number) {
+    return std::make_unique<CountsKinds>(m, &kinds, number);
+  });
+  const auto cases = cases_of_line("p2p --pairs 0-1 --dir bidirectional --device-memory pool,vmm --size 64K");
+  expect_all(run_all(cases, quick_bench(machine.device())), Status::ok, "", 2);
+  EXPECT_EQ(kinds, (Kinds{{GpuMemory::pooled, 4}, {GpuMemory::mapped, 4}}));
+  const auto staged = cases_of_line("p2p --pairs 0-1 --dir write --access staged --device-memory vmm --size 64K");
+  expect_all(run_all(staged, quick_bench(machine.device())), Status::skipped, "--device-memory malloc", 1);
+}
+
+TEST(MemcpyOnSim, AKeyNamesGpuMemoryOnlyWhereItIsAskedFor) {
+  const auto key = [](const std::string& flags) {
+    return cases_of_line("memcpy --dir d2d" + flags).front().config.key();
+  };
+  EXPECT_EQ(key(""), "memcpy/dir=d2d/engine=ce/api=async/size=256MiB");
+  EXPECT_EQ(key(" --device-memory vmm"), "memcpy/dir=d2d/engine=ce/api=async/size=256MiB/device-memory=vmm");
+}
+
+/// A device that claims to have managed memory. Nothing migrates, but host and kernels access it.
+class ManagedDevice final : public CapableDevice {
+ public:
+  explicit ManagedDevice(sim::SimMachine& machine, Override how = {}) : CapableDevice(machine, std::move(how)) {
+    capabilities_.managed_memory = true;
+    capabilities_.pageable_access = true;
+  }
+};
+
+/// More than the GPU's memory is not tried here, but what is done for it is: the GPU reads managed memory in parts.
+TEST(MemcpyOnSim, ManagedMemoryThatMayBeLargerThanTheGpuIsReadInParts) {
+  const Words command{"memcpy", "--dir",   "h2d,d2h",         "--host", "managed,managed-faults",
+                      "--size", "33M,100", "--oversubscribe", "1.2"};
+  const Override stays{.prefetch = [](const HostView&) {}};
+  sim::SimMachine machine = machine_with<ManagedDevice>(stays);
+  expect_all(run_on(machine.device(), command), Status::ok, "", 8);
+  Override skips = stays;
+  skips.launch = [](sim::SimStream& stream, const Kernel& kernel) {
+    if (kernel.output().size() != MiB) stream.SimStream::launch(kernel);  // all but the last part
+  };
+  sim::SimMachine faulty = machine_with<ManagedDevice>(skips);
+  expect_all(run_on(faulty.device(), {"memcpy", "--dir", "h2d", "--host", "managed,managed-faults", "--size", "33M",
+                                      "--oversubscribe", "1.2"}),
+             Status::failed, "byte offset 33554432", 2);
+}
+
+TEST(MemcpyOnSim, ManagedMemoryHasABoundThatIsSaid) {
+  sim::SimMachine machine = machine_with<ManagedDevice>();
+  for (const std::string& command : {"memcpy --dir h2d --host managed", "alloc --memory managed"}) {
+    const auto skipped = [&](const std::string& flags) {
+      return run_all(cases_of_line(std::string(command) + flags), quick_bench(machine.device())).front().reason;
+    };
+    EXPECT_NE(skipped(" --size 50G").find("more than a quarter"), std::string::npos) << skipped(" --size 50G");
+    const std::string bound = skipped(" --size 200G --oversubscribe 1.2");
+    EXPECT_NE(bound.find("that --oversubscribe 1.2 allows"), std::string::npos) << bound;
+    expect_refused(command + " --oversubscribe 1.6", "1.5");
+  }
+}
+
+TEST_F(ScenariosOnSim, AGraphCopiesAsFastAndIsNotForPageableMemory) {
+  const auto time = [&](const char* api) {
+    return median(run_one({"memcpy", "--dir", "h2d", "--host", "pinned", "--api", api}), "copy");
+  };
+  EXPECT_NEAR(time("graph"), time("async"), 20e-6);
+  EXPECT_NE(time("graph"), time("async"));
+  expect_refused("memcpy --dir h2d --host pageable --api graph", "choose --host pinned");
+  sim::SimMachine machine = machine_that({.replay = [](sim::SimStream&, GraphImpl&) {}});
+  expect_all(run_on(machine.device(), {"memcpy", "--dir", "h2d,d2d", "--host", "pinned", "--api", "graph"}),
+             Status::failed, "byte offset 0", 2);
+}
+
 TEST_F(ScenariosOnSim, AllCasesOfAllScenariosVerify) {
   const std::vector<Words> commands{
       {"memcpy", "--size", "1,3,4097,1M"},
       {"memcpy", "--size", "1,100K", "--dir", "h2d,d2h,bidirectional", "--host",
-       "pageable,pageable-small,pageable-huge,pinned,portable,mapped,write-combined,registered,registered-huge"},
+       "pageable,pageable-small,pageable-huge,pinned,portable,mapped,write-combined,registered,registered-huge,"
+       "pageable-hugetlb,registered-hugetlb,numa-vmm"},
       {"memcpy", "--size", "1,4095,1M", "--dir", "h2d,d2h", "--host", "pinned,mapped", "--engine", "sm"},
       {"memcpy", "--size", "1,4095,1M", "--dir", "h2d,d2h,bidirectional", "--api", "sync"},
+      {"memcpy", "--size", "1,4095,1M", "--host", "pinned", "--api", "graph", "--device-memory", "all"},
       {"overlap", "--size", "100K", "--streams", "1,3", "--chunks", "1,7", "--kernel", "fma,vector-add,sincos",
        "--issue", "depth,breadth", "--stream-kind", "nonblocking,blocking,default"},
       {"overlap", "--size", "4,28", "--chunks", "1"},

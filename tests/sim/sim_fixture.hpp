@@ -46,6 +46,7 @@ struct Override {
   std::function<void(sim::SimStream&, EventImpl&)> record{};
   std::function<void(sim::SimStream&, EventImpl&)> wait{};
   std::function<void(sim::SimStream&, GraphImpl&)> replay{};
+  std::function<void(const HostView&)> prefetch{};
   std::function<void(sim::SimStream&)> synchronize{};
   std::function<sim::OperationPtr(sim::SimStream&, double)> hold{};
   std::function<void()> synchronize_event{};
@@ -64,6 +65,9 @@ class StreamOverride final : public sim::SimStream {
   void stamp(std::uint64_t* slot) override { how_.stamp ? how_.stamp(*this, slot) : SimStream::stamp(slot); }
   void record(EventImpl& e) override { how_.record ? how_.record(*this, e) : SimStream::record(e); }
   void wait(EventImpl& e) override { how_.wait ? how_.wait(*this, e) : SimStream::wait(e); }
+  void prefetch(const HostView& managed, Direction direction) override {
+    how_.prefetch ? how_.prefetch(managed) : SimStream::prefetch(managed, direction);
+  }
   void replay(GraphImpl& g) override { how_.replay ? how_.replay(*this, g) : SimStream::replay(g); }
   void synchronize() override { how_.synchronize ? how_.synchronize(*this) : SimStream::synchronize(); }
   sim::OperationPtr hold(double seconds) override {
@@ -124,7 +128,6 @@ class CapableDevice : public DeviceOverride {
   explicit CapableDevice(sim::SimMachine& machine, Override how = {}, std::size_t number = 0)
       : DeviceOverride(machine, std::move(how), number), capabilities_(SimDevice::capabilities()) {
     capabilities_.environment.backend = "willing";
-    capabilities_.memory_pools = true;
     capabilities_.multiprocessor = {.compute_capability = 90,
                                     .shared_per_block = 227 * KiB,
                                     .shared_in_all = 228 * KiB,

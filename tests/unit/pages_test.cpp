@@ -5,11 +5,14 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "core/error.hpp"
 #include "core/units.hpp"
 #include "device/cpu_cache.hpp"
+#include "device/host.hpp"
 
 namespace xferbench::test {
 
@@ -37,6 +40,25 @@ TEST(Pages, HugeOnesBeginOnAHugePageAndSmallOnesAreNotHuge) {
   std::memset(huge.data(), 1, kBytes);
   EXPECT_GE(huge_page_fraction(huge.data(), kBytes), 0);  // any share: the system may refuse huge pages
   EXPECT_LE(huge_page_fraction(huge.data(), kBytes), 1);
+}
+
+TEST(Pages, ReservedOnesAreThereOrTheErrorSaysHowToReserveThem) {
+  const ReservedPages reserved = reserved_pages();
+  EXPECT_GE(reserved.page, 4096U);
+  EXPECT_LE(reserved.free, reserved.total);
+  const std::size_t most = (reserved.free + 2) * reserved.page;
+  try {
+    static_cast<void>(Pages(most, PageSize::reserved));
+    ADD_FAILURE() << "more than there are";
+  } catch (const UnavailableError& error) {
+    const std::string what = error.what();
+    EXPECT_TRUE(what.starts_with("needs " + std::to_string(reserved.free + 2) + " reserved huge pages of ")) << what;
+    EXPECT_NE(what.find("sysctl vm.nr_hugepages=" + std::to_string(reserved.total + 2)), std::string::npos) << what;
+  }
+  if (reserved.free == 0) return;
+  const Pages pages(reserved.page - 1, PageSize::reserved);
+  std::memset(pages.data(), 7, pages.size());
+  EXPECT_EQ(pages.data()[reserved.page - 2], std::byte{7});
 }
 
 TEST(Pages, MoveWithTheirMemory) {

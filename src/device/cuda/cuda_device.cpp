@@ -71,9 +71,14 @@ class CudaDevice final : public Device {
   [[nodiscard]] Stream make_stream(StreamKind kind) override { return cuda::make_stream(*this, tracer_, gpu_, kind); }
   [[nodiscard]] Event make_event(EventKind kind) override { return cuda::make_event(*this, gpu_, kind); }
 
-  [[nodiscard]] DeviceBuffer allocate_device(std::size_t bytes) override { return allocate(gpu_, bytes); }
+  using Device::allocate_device;
+  [[nodiscard]] DeviceBuffer allocate_device(std::size_t bytes, GpuMemory kind) override {
+    return allocate(gpu_, bytes, kind, accessing_);
+  }
   [[nodiscard]] HostBuffer allocate_host(std::size_t bytes, HostMemory kind, Prefault faults) override {
-    return allocate_on_host(gpu_, bytes, kind, faults);
+    std::set<int> all;
+    for (const Device* device : machine().devices()) all.insert(static_cast<const CudaDevice*>(device)->gpu_.number());
+    return allocate_on_host(gpu_, bytes, kind, faults, all);
   }
   [[nodiscard]] Registration register_host(const HostView& memory) override { return pin(gpu_, memory); }
   void set_peer_access(Device& peer, bool on) override;
@@ -138,7 +143,8 @@ class CudaDevice final : public Device {
 
   const CudaTracer& tracer_;
   OpenedGpu gpu_;
-  std::set<int> peers_;  // CUDA indices of the GPUs whose memory this GPU can access
+  std::set<int> peers_;                        // CUDA indices of the GPUs whose memory this GPU can access
+  std::set<int> accessing_ = {gpu_.number()};  // CUDA indices of the GPUs that can access this GPU's memory
   Capabilities capabilities_;
   std::list<std::pair<KernelSource, std::unique_ptr<LoadedKernel>>> own_kernels_;
   HealthMonitor health_{pci_bus_id(gpu_.number())};
@@ -147,7 +153,8 @@ class CudaDevice final : public Device {
 // --- Peer access ----------------------------------------------------------------------------------------------------
 
 void CudaDevice::set_peer_access(Device& peer, bool on) {
-  const int number = static_cast<const CudaDevice&>(peer).gpu_.number();
+  auto& other = static_cast<CudaDevice&>(peer);
+  const int number = other.gpu_.number();
   if (peers_.contains(number) == on) return;
   gpu_.make_current();
   const cudaError_t status = on ? cudaDeviceEnablePeerAccess(number, 0) : cudaDeviceDisablePeerAccess(number);
@@ -159,7 +166,11 @@ void CudaDevice::set_peer_access(Device& peer, bool on) {
                               on ? "cudaDeviceEnablePeerAccess" : "cudaDeviceDisablePeerAccess", gpu_.number(), number)
                       .c_str());
   }
-  on ? static_cast<void>(peers_.insert(number)) : static_cast<void>(peers_.erase(number));
+  const auto set = [on](std::set<int>& gpus, int gpu) {
+    on ? static_cast<void>(gpus.insert(gpu)) : static_cast<void>(gpus.erase(gpu));
+  };
+  set(peers_, number);
+  set(other.accessing_, gpu_.number());
 }
 
 // --- Clocks ---------------------------------------------------------------------------------------------------------

@@ -1,13 +1,16 @@
 #include "device/cuda/cuda_memory.hpp"
 
 #include <fmt/format.h>
+#include <sched.h>
 
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "core/units.hpp"
 #include "device/cuda/check.hpp"
+#include "device/cuda/mapped_memory.hpp"
 #include "device/host.hpp"
 #include "device/pages.hpp"
 
@@ -36,16 +39,13 @@ unsigned host_alloc_flags(HostMemory kind) {
   }
 }
 
-bool from_system(HostMemory kind) {
-  return is_pageable(kind) || kind == HostMemory::registered || kind == HostMemory::registered_huge;
-}
+bool from_system(HostMemory kind) { return is_pageable(before_registration(kind)); }
 
 PageSize page_size(HostMemory kind) {
-  switch (kind) {
-    case HostMemory::pageable_small:
-    case HostMemory::registered: return PageSize::small;
-    case HostMemory::pageable_huge:
-    case HostMemory::registered_huge: return PageSize::huge;
+  switch (before_registration(kind)) {
+    case HostMemory::pageable_small: return PageSize::small;
+    case HostMemory::pageable_huge: return PageSize::huge;
+    case HostMemory::pageable_hugetlb: return PageSize::reserved;
     default: return PageSize::usual;
   }
 }
@@ -126,30 +126,68 @@ class SystemAllocation final : public Resource {
   bool pinned_;
 };
 
+/// Lets the peers access the GPU's default pool, or takes that access away.
+cudaError_t share_pool(const OpenedGpu& gpu, const std::set<int>& accessing, cudaMemAccessFlags access) {
+  std::vector<cudaMemAccessDesc> peers;
+  for (const int peer : accessing) {
+    if (peer != gpu.number()) peers.push_back({{cudaMemLocationTypeDevice, peer}, access});
+  }
+  cudaMemPool_t pool = nullptr;
+  const cudaError_t status = cudaDeviceGetDefaultMemPool(&pool, gpu.number());
+  return peers.empty() || status != cudaSuccess ? status : cudaMemPoolSetAccess(pool, peers.data(), peers.size());
+}
+
+/// Allocates from the GPU's default pool and waits until the memory is usable. The memory leaves the pool when it is
+/// freed, because the default pool releases unused memory when a stream is synchronized.
+DeviceBuffer allocate_pooled(const OpenedGpu& gpu, std::size_t bytes, const std::set<int>& accessing) {
+  void* data = nullptr;
+  const cudaError_t status = cudaMallocAsync(&data, bytes, cudaStreamLegacy);
+  if (status == cudaErrorNotSupported) {
+    static_cast<void>(cudaGetLastError());  // the error is told here
+    throw UnavailableError("this GPU or its driver does not support memory pools; choose memory from cudaMalloc");
+  }
+  check_allocation(status, "cudaMallocAsync", bytes);
+  DeviceBuffer memory({static_cast<std::byte*>(data), bytes}, given_back(gpu, [gpu, data, accessing] {
+                        wait_for(accessing);
+                        static_cast<void>(gpu.try_make_current());
+                        static_cast<void>(cudaFreeAsync(data, cudaStreamLegacy));
+                        static_cast<void>(share_pool(gpu, accessing, cudaMemAccessFlagsProtNone));
+                        return cudaStreamSynchronize(cudaStreamLegacy);
+                      }));
+  check(share_pool(gpu, accessing, cudaMemAccessFlagsProtReadWrite), "cudaMemPoolSetAccess");
+  check(cudaStreamSynchronize(cudaStreamLegacy), "cudaStreamSynchronize");
+  return memory;
+}
+
 }  // namespace
 
-DeviceBuffer allocate(const OpenedGpu& gpu, std::size_t bytes) {
+DeviceBuffer allocate(const OpenedGpu& gpu, std::size_t bytes, GpuMemory kind, const std::set<int>& accessing) {
   gpu.make_current();
+  if (kind == GpuMemory::pooled) return allocate_pooled(gpu, bytes, accessing);
+  if (kind == GpuMemory::mapped) {
+    auto [data, memory] = map_memory(gpu.number(), bytes, std::nullopt, accessing);
+    return {{data, bytes}, std::move(memory)};
+  }
   void* data = nullptr;
   check_allocation(cudaMalloc(&data, bytes), "cudaMalloc", bytes);
   return {{static_cast<std::byte*>(data), bytes}, given_back(gpu, [data] { return cudaFree(data); })};
 }
 
-DeviceBuffer allocate_pooled(const OpenedGpu& gpu, std::size_t bytes, cudaStream_t stream) {
-  gpu.make_current();
-  void* data = nullptr;
-  check_allocation(cudaMallocAsync(&data, bytes, stream), "cudaMallocAsync", bytes);
-  return {{static_cast<std::byte*>(data), bytes},
-          given_back(gpu, [data, stream] { return cudaFreeAsync(data, stream); })};
-}
-
-HostBuffer allocate_on_host(const OpenedGpu& gpu, std::size_t bytes, HostMemory kind, Prefault faults) {
+HostBuffer allocate_on_host(const OpenedGpu& gpu, std::size_t bytes, HostMemory kind, Prefault faults,
+                            const std::set<int>& gpus) {
   gpu.make_current();
   const MemoryFromNode from_its_node(gpu.memory_node());
   if (from_system(kind)) {
     auto memory = std::make_unique<SystemAllocation>(gpu, bytes, kind, faults);
     const HostView view{memory->data(), bytes, kind};
     return {view, std::move(memory)};
+  }
+  if (kind == HostMemory::numa_mapped) {
+    unsigned cpu = 0;
+    unsigned node = 0;
+    static_cast<void>(getcpu(&cpu, &node));  // the process runs on the node of --numa
+    auto [data, memory] = map_memory(gpu.number(), bytes, gpu.memory_node().value_or(static_cast<int>(node)), gpus);
+    return {{data, bytes, kind}, std::move(memory)};
   }
   void* const data = allocate_by_cuda(gpu, bytes, kind);
   const HostView view{static_cast<std::byte*>(data), bytes, kind};

@@ -13,7 +13,6 @@
 #include "core/error.hpp"
 #include "core/units.hpp"
 #include "device/cuda/check.hpp"
-#include "device/cuda/cuda_memory.hpp"
 #include "device/cuda/cuda_tracer.hpp"
 #include "device/cuda/timing_kernels.hpp"
 
@@ -230,8 +229,6 @@ class CudaStream final : public StreamImpl {
     check(cudaStreamEndCapture(stream_, &captured), "cudaStreamEndCapture");
     return owned<GraphView>(std::make_unique<CudaGraph>(device(), captured));
   }
-
-  [[nodiscard]] DeviceBuffer allocate(std::size_t bytes) override { return allocate_pooled(gpu_, bytes, stream_); }
 
   void synchronize() override {
     make_reachable();

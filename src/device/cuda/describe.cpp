@@ -151,7 +151,6 @@ Capabilities describe_device(int gpu, const Nvml& nvml) {
   Capabilities c;
   c.managed_memory = attribute(cudaDevAttrConcurrentManagedAccess, gpu) != 0;
   c.pageable_access = attribute(cudaDevAttrPageableMemoryAccess, gpu) != 0;
-  c.memory_pools = attribute(cudaDevAttrMemoryPoolsSupported, gpu) != 0;
   c.batch_copies = supports_batch_copies();
   c.multiprocessor = describe_multiprocessor(gpu);
   c.environment.backend = "cuda";

@@ -12,6 +12,7 @@
 #include "core/error.hpp"
 #include "core/non_copyable.hpp"
 #include "device/cuda/check.hpp"
+#include "device/cuda/driver_function.hpp"
 #include "device/kernel_image.hpp"
 #include "device/nvrtc.hpp"
 
@@ -30,27 +31,12 @@ std::string own_architecture(const OpenedGpu& gpu) {
   return fmt::format("sm_{}{}", major, minor);
 }
 
-using ParameterInfo = decltype(&cuKernelGetParamInfo);
-
-/// Returns the driver function cuKernelGetParamInfo; null if the driver is older than CUDA 12.4. It is looked up by the
-/// runtime, so that the program need not link to the driver.
-ParameterInfo parameter_info() {
-  void* function = nullptr;
-  cudaDriverEntryPointQueryResult found{};
-  constexpr unsigned kSince = 12040;
-  const cudaError_t status =
-      cudaGetDriverEntryPointByVersion("cuKernelGetParamInfo", &function, kSince, cudaEnableDefault, &found);
-  if (status == cudaSuccess && found == cudaDriverEntryPointSuccess) return reinterpret_cast<ParameterInfo>(function);
-  static_cast<void>(cudaGetLastError());
-  return nullptr;
-}
-
 /// Throws DeviceError unless the kernel takes the three arguments that a launch passes. CUDA would read as many
 /// arguments as the kernel declares. The function queries parameters until a query fails, which tools such as
 /// compute-sanitizer report. So the function is only for cubins and fat binaries; require_contract_in() checks PTX.
 void require_contract_of(cudaKernel_t kernel, const KernelSource& source) {
   constexpr std::size_t kMost = 8;  // maximum number of parameters to count
-  const ParameterInfo info = parameter_info();
+  const auto info = driver_function<decltype(cuKernelGetParamInfo)>("cuKernelGetParamInfo", 12040);
   if (info == nullptr) return;
   std::vector<std::size_t> bytes;
   std::size_t offset = 0;

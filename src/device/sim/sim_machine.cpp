@@ -111,13 +111,16 @@ HostCalls calls_of(HostMemory kind) {
   switch (kind) {
     case HostMemory::pageable:
     case HostMemory::pageable_small:
-    case HostMemory::pageable_huge: return {};
+    case HostMemory::pageable_huge:
+    case HostMemory::pageable_hugetlb: return {};
     case HostMemory::pinned: return {"cudaMallocHost", "cudaFreeHost"};
     case HostMemory::portable:
     case HostMemory::mapped:
-    case HostMemory::write_combined: return {"cudaHostAlloc", "cudaFreeHost"};
+    case HostMemory::write_combined:
+    case HostMemory::numa_mapped: return {"cudaHostAlloc", "cudaFreeHost"};
     case HostMemory::registered:
-    case HostMemory::registered_huge: return {"cudaHostRegister", "cudaHostUnregister"};
+    case HostMemory::registered_huge:
+    case HostMemory::registered_hugetlb: return {"cudaHostRegister", "cudaHostUnregister"};
     case HostMemory::managed: break;
   }
   return {"cudaMallocManaged", "cudaFree"};
@@ -160,7 +163,8 @@ void SimDevice::end(Capture& capture) {
 
 // --- Memory ---------------------------------------------------------------------------------------------------------
 
-DeviceBuffer SimDevice::allocate_device(std::size_t bytes) {
+// All kinds of GPU memory are alike here.
+DeviceBuffer SimDevice::allocate_device(std::size_t bytes, GpuMemory) {
   const RecordedCall recorded(sim_.recorder.get(), "cudaMalloc");
   if (const auto free = memory().free_bytes; bytes > free) {
     throw DeviceError(fmt::format("allocating {} on the simulated device", format_size(bytes)),

@@ -31,8 +31,9 @@ class SimDevice : public Device {
   [[nodiscard]] Stream make_stream(StreamKind kind) override;
   [[nodiscard]] Event make_event(EventKind kind) override { return owned<EventView>(new_event(kind)); }
 
+  using Device::allocate_device;
   using Device::allocate_host;
-  [[nodiscard]] DeviceBuffer allocate_device(std::size_t bytes) override;
+  [[nodiscard]] DeviceBuffer allocate_device(std::size_t bytes, GpuMemory kind) override;
   [[nodiscard]] HostBuffer allocate_host(std::size_t bytes, HostMemory kind, Prefault faults) override;
   PayloadPart payload_part(const HostView& host) override { return sim_.data.memory.move_part_of(host); }
   void set_peer_access(Device& peer, bool on) override;

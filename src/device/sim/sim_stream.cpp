@@ -252,8 +252,6 @@ OperationPtr SimStream::hold(double seconds) {
   return enqueue(device_.operations().hold(seconds), profile_.launch_call, {});
 }
 
-DeviceBuffer SimStream::allocate(std::size_t bytes) { return device_.allocate_device(bytes); }
-
 void SimStream::synchronize() {
   const RecordedCall recorded(sim_.recorder.get(), "cudaStreamSynchronize");
   recorded.waits({.kind = recording::SyncKind::stream, .gpu = number_of(device_), .stream = this});

@@ -94,7 +94,6 @@ class SimStream : public StreamImpl {
   void wait(EventImpl& event) override;
   void replay(GraphImpl& graph) override;
   [[nodiscard]] Graph capture(const std::function<void()>& submit) override;
-  [[nodiscard]] DeviceBuffer allocate(std::size_t bytes) override;
   void synchronize() override;
 
   /// Copies like cudaMemcpy, which returns when the host memory may be reused.
