@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <deque>
 #include <numeric>
-#include <utility>
 
 #include "core/error.hpp"
 #include "device/host_runtime.hpp"

@@ -6,7 +6,6 @@
 #include <csignal>
 #include <future>
 #include <optional>
-#include <string>
 #include <thread>
 
 #include "core/interrupt.hpp"
