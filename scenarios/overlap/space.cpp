@@ -1,13 +1,7 @@
 // The search space of `tune` for scenario overlap.
-#include "core/lists.hpp"
 #include "scenarios/overlap/case.hpp"
 
-#include <algorithm>
-#include <array>
 #include <iterator>
-#include <map>
-#include <string>
-#include <vector>
 
 #include "core/error.hpp"
 #include "core/interrupt.hpp"

@@ -1,9 +1,6 @@
 #include "scenarios/overlap/stages.hpp"
 
-#include <algorithm>
-#include <memory>
 #include <stdexcept>
-#include <string>
 
 #include "core/units.hpp"
 #include "measure/statistics.hpp"

@@ -1,8 +1,5 @@
 #include "scenarios/overlap/wall_costs.hpp"
 
-#include <algorithm>
-#include <array>
-
 #include "core/units.hpp"
 #include "scenarios/overlap/gpu_begin.hpp"
 

@@ -3,11 +3,9 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <ctime>
 #include <exception>
-#include <optional>
 #include <thread>
 
 #include "core/error.hpp"

@@ -1,7 +1,6 @@
 // The way of one thread that keeps reads of a file in flight by io_uring.
 #include "scenarios/storage/loader.hpp"
 
-#include <algorithm>
 #include <deque>
 #include <numeric>
 
