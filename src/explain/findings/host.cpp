@@ -2,9 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <set>
-#include <span>
 
 #include "core/lists.hpp"
 #include "core/units.hpp"
