@@ -11,8 +11,8 @@
 #include <memory>
 #include <sstream>
 
+#include "core/clock.hpp"
 #include "core/own_process.hpp"
-#include "recording/clock.hpp"
 #include "version.hpp"
 
 namespace xferbench::inject {
