@@ -256,13 +256,11 @@ RC_GTEST_PROP(ResultsFile, SaysAllOfAnyReport, ()) {
   RC_ASSERT(parse_report(to_json(report), "a") == report);
 }
 
-RC_GTEST_PROP(ResultsFile, SaysAllOfAResultAndOfARankFromProcessToProcess, ()) {
+RC_GTEST_PROP(ResultsFile, SaysAllOfAResultFromProcessToProcess, ()) {
   Result result = any::result(0);
   result.in_fleet = any::maybe(any::in_fleet);
   for (Measurement& m : result.measurements) m.auxiliary = any::boolean();
   RC_ASSERT(parse_result(to_json(result), "a") == result);
-  const RankPlace rank{3, 1, 1, any::word(), any::environment(), any::known()};
-  RC_ASSERT(parse_rank(to_json(rank), "a") == rank);
 }
 
 RC_GTEST_PROP(ResultsFile, HasNoTextThatATerminalWouldObey, ()) {
