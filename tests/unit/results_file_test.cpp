@@ -1,5 +1,4 @@
 // The results file: round trip, schema and layout, and refusal of damaged files.
-#include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
@@ -8,7 +7,6 @@
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <string>
 
 #include "core/error.hpp"
 #include "results/json.hpp"
