@@ -2,7 +2,6 @@
 // engine (see elementwise.cu). Over the link fewer than a hundred blocks are enough, and each thread issues several
 // loads before its first store, because a load from host memory takes more than a microsecond.
 #include <algorithm>
-#include <cstdint>
 
 #include "device/load.cuh"
 #include "kernels/copy.hpp"

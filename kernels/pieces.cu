@@ -3,8 +3,6 @@
 // microsecond. The bulk kernel needs one thread per block: it keeps a ring of shared memory full of bulk copies.
 #include <cuda_runtime.h>
 
-#include <cstdint>
-
 #include "device/load.cuh"
 #include "kernels/pieces.hpp"
 #include "kernels/smem/ptx.cuh"

@@ -1,7 +1,5 @@
 #include "scenarios/scenarios.hpp"
 
-#include <array>
-
 // All scenarios, the default first. X(name) stands for `const Scenario& name_scenario()`, defined in a file of this
 // folder.
 #define XFERBENCH_SCENARIOS(X) \

@@ -8,8 +8,6 @@
 
 #include <cuda_fp16.h>
 
-#include <cstdint>
-
 #include "kernels/smem/smem.hpp"
 #include "kernels/smem/smem_work.hpp"
 

@@ -2,7 +2,6 @@
 // several NUMA nodes: are they alike, and if not, which one differs? Pure functions.
 #pragma once
 
-#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>

@@ -1,8 +1,6 @@
 #include "scenarios/common/link_traffic.hpp"
 
-#include <algorithm>
 #include <cmath>
-#include <optional>
 
 #include "core/health.hpp"
 #include "core/units.hpp"

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cstring>
-#include <span>
 
 #include "core/error.hpp"
 #include "measure/pattern.hpp"

@@ -2,10 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
-#include "core/lists.hpp"
-
 namespace xferbench {
 
 ExchangeCase exchange_case(const Case& c) {

@@ -2,13 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <iterator>
-#include <map>
-#include <string>
 #include <utility>
 
-#include "core/lists.hpp"
 #include "core/units.hpp"
 #include "measure/statistics.hpp"
 #include "run/findings.hpp"

@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <memory>
-#include <span>
 #include <utility>
 
 namespace xferbench {

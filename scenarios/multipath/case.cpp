@@ -1,8 +1,5 @@
 #include "scenarios/multipath/case.hpp"
 
-#include <algorithm>
-
-#include "core/lists.hpp"
 #include "scenarios/common/relay_slots.hpp"
 #include "scenarios/common/transfer.hpp"
 

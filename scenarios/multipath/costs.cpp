@@ -1,12 +1,7 @@
 #include "scenarios/multipath/costs.hpp"
 
-#include <algorithm>
-#include <memory>
-#include <span>
 #include <utility>
-#include <vector>
 
-#include "core/lists.hpp"
 #include "scenarios/multipath/payload.hpp"
 
 namespace xferbench {

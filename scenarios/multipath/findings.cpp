@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <iterator>
-#include <string>
 #include <utility>
 
 #include "model/relation.hpp"

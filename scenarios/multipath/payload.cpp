@@ -1,6 +1,5 @@
 #include "scenarios/multipath/payload.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "measure/pattern.hpp"

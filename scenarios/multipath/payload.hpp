@@ -2,12 +2,6 @@
 // it.
 #pragma once
 
-#include <cstdint>
-#include <span>
-#include <string>
-#include <vector>
-
-#include "device/machine.hpp"
 #include "measure/region.hpp"
 #include "model/relay.hpp"
 #include "scenarios/common/peer_access.hpp"

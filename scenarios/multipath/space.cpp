@@ -1,11 +1,6 @@
 // The search space of `tune` for scenario multipath.
 #include "scenarios/multipath/case.hpp"
 
-#include <algorithm>
-#include <map>
-#include <string>
-
-#include "core/lists.hpp"
 #include "scenarios/multipath/costs.hpp"
 #include "scenarios/multipath/payload.hpp"
 

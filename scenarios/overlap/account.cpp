@@ -2,13 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
-#include <string>
-#include <vector>
-
 #include "core/interrupt.hpp"
-#include "core/lists.hpp"
 #include "core/units.hpp"
 #include "measure/statistics.hpp"
 #include "model/bounds.hpp"

@@ -1,9 +1,6 @@
 // Derives metrics from the measured times of an overlap case, on one GPU or several.
 #pragma once
 
-#include <span>
-
-#include "results/result.hpp"
 #include "scenarios/overlap/case.hpp"
 #include "scenarios/overlap/stages.hpp"
 

@@ -1,7 +1,5 @@
 #include "scenarios/overlap/gpu_begin.hpp"
 
-#include <cstdint>
-
 #include "core/interrupt.hpp"
 
 namespace xferbench {

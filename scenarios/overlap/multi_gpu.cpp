@@ -2,12 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <iterator>
-#include <memory>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "core/units.hpp"
 #include "scenarios/overlap/account.hpp"

@@ -1,9 +1,7 @@
 #include "scenarios/overlap/parts.hpp"
 
-#include <algorithm>
 #include <utility>
 
-#include "core/lists.hpp"
 #include "model/partition.hpp"
 
 namespace xferbench {

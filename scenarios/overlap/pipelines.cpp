@@ -1,7 +1,5 @@
 #include "scenarios/overlap/pipelines.hpp"
 
-#include <algorithm>
-#include <functional>
 #include <stdexcept>
 
 #include "scenarios/overlap/peer_relay.hpp"

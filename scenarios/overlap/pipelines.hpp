@@ -1,17 +1,10 @@
 // The pipelines of scenario overlap: strategies that overlap the H2D copies, kernels and D2H copies of chunks.
 #pragma once
 
-#include <array>
 #include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <span>
-#include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
-#include "core/non_copyable.hpp"
 #include "measure/region.hpp"
 #include "scenarios/common/chunked_work.hpp"
 

@@ -1,19 +1,14 @@
 // The search space of `tune` for scenario overlap.
-#include "core/lists.hpp"
 #include "scenarios/overlap/case.hpp"
 
-#include <algorithm>
-#include <array>
 #include <iterator>
-#include <map>
-#include <string>
-#include <vector>
 
 #include "core/error.hpp"
 #include "core/interrupt.hpp"
+#include "core/units.hpp"
 #include "scenarios/overlap/account.hpp"
+#include "scenarios/overlap/gpu_begin.hpp"
 #include "scenarios/overlap/stages.hpp"
-#include "scenarios/overlap/wall_costs.hpp"
 
 namespace xferbench {
 
@@ -22,6 +17,51 @@ namespace {
 /// Relative error of the pipeline model for one configuration, after removal of the mean error of the configuration's
 /// strategy. On an H200, half of the errors are below 0.3 %.
 constexpr double kModelError = 0.01;
+
+/// Costs of a pass in addition to its makespan, in seconds.
+struct WallCosts {
+  double around = 0;                 ///< from a launch call's return to the end of the wait, less the kernel time
+  double graph_begin = 0;            ///< from the graph launch call to the GPU's start, for a graph without chunks
+  double graph_begin_per_chunk = 0;  ///< increase of graph_begin with each chunk of the graph
+};
+
+/// Launches a kernel, and graphs of Strategy::engines with few and with many tiny chunks. Overwrites the buffers of
+/// `work`.
+WallCosts measure_wall_costs(const RunContext& bench, ChunkedWork& work, const StageCosts& costs) {
+  constexpr std::size_t kFew = 4;  // number of chunks
+  constexpr std::size_t kMany = 32;
+  constexpr std::size_t kChunkBytes = 4 * KiB;
+  constexpr std::size_t kSamples = 20;
+  const PipelineShape graph{.strategy = Strategy::engines, .graph = true};
+  const std::size_t bytes = work.shape().in_units(kChunkBytes);
+  ChunkedWork few = recut(bench.device, work, kFew * bytes, kFew);
+  ChunkedWork many = recut(bench.device, work, kMany * bytes, kMany);
+  GpuBegin begin_of_few(bench.device, few, graph);
+  GpuBegin begin_of_many(bench.device, many, graph);
+  const Stream stream = bench.device.make_stream(StreamKind::nonblocking);
+  const Region launch{.name = "launch", .streams = {stream}, .submit = [&] { work.launch_empty(stream); }};
+  const std::array sampled =
+      sample_few(bench, std::array{wall_region(launch), begin_of_few.region(), begin_of_many.region()}, kSamples);
+  if (!all_sampled(sampled)) return {};
+  const auto& [wall, of_few, of_many] = sampled;
+  const double kernel = costs.in_stream.kernel.per_operation;
+  const double at_few = of_few.part(kGpuBegins).median;
+  const double per_chunk =
+      std::max(0.0, (of_many.part(kGpuBegins).median - at_few) / static_cast<double>(kMany - kFew));
+  return {.around = std::max(0.0, wall.elapsed.median - wall.part(kWallCalls).median - kernel),
+          .graph_begin = std::max(0.0, at_few - per_chunk * static_cast<double>(kFew)),
+          .graph_begin_per_chunk = per_chunk};
+}
+
+/// Returns the predicted seconds from the first call to the result; nothing if the model does not cover the case.
+std::optional<double> predicted_wall(const StageCosts& costs, const WallCosts& wall, const OverlapCase& c) {
+  constexpr bool kGated = false;
+  const auto on_device = predicted(costs, c, kGated);
+  if (!on_device) return std::nullopt;
+  const auto chunks = static_cast<double>(c.work.chunks * c.work.rounds);
+  const double begin = c.pipeline.graph ? wall.graph_begin + wall.graph_begin_per_chunk * chunks : 0;
+  return *on_device + begin + wall.around;
+}
 
 class OverlapSpace final : public Tunable {
  public:

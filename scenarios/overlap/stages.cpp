@@ -1,9 +1,6 @@
 #include "scenarios/overlap/stages.hpp"
 
-#include <algorithm>
-#include <memory>
 #include <stdexcept>
-#include <string>
 
 #include "core/units.hpp"
 #include "measure/statistics.hpp"
@@ -452,7 +449,7 @@ bool is_disturbed(std::span<const Series> series) {
 }  // namespace
 
 bool has_costs(const ChunkedWork::Shape& shape) {
-  constexpr std::size_t kMostUnits = 32;  // units that wall_costs.cpp moves at a time
+  constexpr std::size_t kMostUnits = 32;  // units that measure_wall_costs() moves at a time
   return shape.bytes >= std::max(kLeastForCosts, kMostUnits * shape.unit_bytes());
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <vector>
 
 #include "device/device.hpp"
 #include "device/memory.hpp"

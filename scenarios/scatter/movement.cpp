@@ -2,7 +2,6 @@
 
 #include <cmath>
 
-#include "core/lists.hpp"
 #include "measure/pattern.hpp"
 #include "results/metric_names.hpp"
 

@@ -1,10 +1,6 @@
 // The timed regions of one case of scenario scatter, and their verification.
 #pragma once
 
-#include <memory>
-#include <optional>
-#include <vector>
-
 #include "kernels/pieces.hpp"
 #include "measure/region.hpp"
 #include "scenarios/scatter/payload.hpp"

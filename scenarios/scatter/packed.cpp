@@ -2,13 +2,9 @@
 // kernel spreads them on the GPU; or, in the other direction, a kernel packs and the threads unpack.
 #include "scenarios/scatter/ways.hpp"
 
-#include <algorithm>
-#include <array>
 #include <cstring>
-#include <span>
 #include <utility>
 
-#include "core/lists.hpp"
 #include "core/units.hpp"
 #include "measure/region.hpp"
 #include "measure/worker.hpp"

@@ -2,10 +2,7 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <span>
 #include <string_view>
-#include <vector>
 
 #include "device/device.hpp"
 #include "device/memory.hpp"

@@ -1,9 +1,7 @@
 // The search space of `tune` for scenario scatter.
 #include "scenarios/scatter/case.hpp"
 
-#include <algorithm>
 #include <cmath>
-#include <map>
 #include <numeric>
 
 #include "core/units.hpp"

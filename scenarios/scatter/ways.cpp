@@ -1,8 +1,5 @@
 #include "scenarios/scatter/ways.hpp"
 
-#include <algorithm>
-#include <optional>
-#include <span>
 #include <stdexcept>
 #include <utility>
 

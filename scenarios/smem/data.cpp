@@ -2,12 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <atomic>
 #include <bit>
 #include <cstring>
-#include <string>
 
 #include "core/error.hpp"
 #include "core/units.hpp"

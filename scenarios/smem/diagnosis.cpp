@@ -3,9 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <string>
-
 #include "core/units.hpp"
 #include "model/in_flight.hpp"
 #include "model/relation.hpp"

@@ -1,7 +1,5 @@
 #include "scenarios/smem/launch.hpp"
 
-#include <algorithm>
-
 #include "measure/pattern.hpp"
 #include "scenarios/smem/rules.hpp"
 

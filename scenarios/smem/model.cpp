@@ -1,7 +1,5 @@
 #include "scenarios/smem/model.hpp"
 
-#include <algorithm>
-
 #include "model/in_flight.hpp"
 #include "scenarios/smem/case.hpp"
 

@@ -1,10 +1,6 @@
 // The search space of `tune` for scenario smem.
 #include "scenarios/smem/case.hpp"
 
-#include <algorithm>
-#include <map>
-#include <string>
-
 #include "core/interrupt.hpp"
 #include "scenarios/smem/launch.hpp"
 #include "scenarios/smem/model.hpp"

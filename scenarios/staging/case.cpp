@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "device/cpu_cache.hpp"
 #include "device/pages.hpp"
 #include "model/chunk_schedule.hpp"

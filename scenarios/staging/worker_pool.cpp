@@ -1,7 +1,6 @@
 #include "scenarios/staging/worker_pool.hpp"
 
 #include <cstring>
-#include <vector>
 
 #include "device/cpu_cache.hpp"
 #include "measure/worker.hpp"

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
 
 #include "device/device.hpp"
 #include "device/memory.hpp"

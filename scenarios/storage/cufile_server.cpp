@@ -3,13 +3,11 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
-#include <ctime>
 #include <exception>
-#include <optional>
 #include <thread>
 
+#include "core/clock.hpp"
 #include "core/error.hpp"
 #include "device/cufile.hpp"
 #include "device/open.hpp"
@@ -40,13 +38,6 @@ class CufileGpuMemory final : public CufileMemory {
   std::unique_ptr<Machine> machine_;
   DeviceBuffer buffer_;
 };
-
-/// Returns the CPU seconds of all threads of this process, including cuFile's.
-double process_cpu_now() {
-  timespec now{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
 
 /// Serves one file. Never destroyed, because cuFile may still use the memory while an error is handled.
 class CufileServer : NonCopyable {
@@ -86,7 +77,7 @@ class CufileServer : NonCopyable {
     const HostRuntime& host = memory_->host();
     chunks_->restart();
     first_ = 0;
-    const double cpu = process_cpu_now();
+    const double cpu = seconds_of(CLOCK_PROCESS_CPUTIME_ID);  // of all threads, including cuFile's
     const double begun = host.now();
     threads_->start([&](std::size_t thread) {
       reading_[thread] = 0;
@@ -101,7 +92,7 @@ class CufileServer : NonCopyable {
     });
     threads_->finish();
     answer.first = first_;
-    answer.cpu = process_cpu_now() - cpu;
+    answer.cpu = seconds_of(CLOCK_PROCESS_CPUTIME_ID) - cpu;
     for (const double seconds : reading_) answer.reading += seconds;
   }
 

@@ -1,8 +1,6 @@
 #include "scenarios/storage/loader.hpp"
 
 #include <cstring>
-#include <functional>
-#include <span>
 #include <stdexcept>
 
 #include "device/host_runtime.hpp"

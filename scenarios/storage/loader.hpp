@@ -2,10 +2,7 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
-#include <vector>
 
-#include "core/non_copyable.hpp"
 #include "device/device.hpp"
 #include "scenarios/common/slot_workers.hpp"
 #include "scenarios/storage/case.hpp"

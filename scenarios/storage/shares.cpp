@@ -2,10 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <string>
-
-#include "core/lists.hpp"
 #include "core/units.hpp"
 #include "model/relation.hpp"
 #include "run/finding_text.hpp"

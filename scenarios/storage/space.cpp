@@ -1,8 +1,6 @@
 // The search space of `tune` for scenario storage.
 #include "scenarios/storage/case.hpp"
 
-#include <algorithm>
-#include <map>
 #include <utility>
 
 #include "model/bounds.hpp"

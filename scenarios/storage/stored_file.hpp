@@ -2,14 +2,8 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <span>
 #include <string_view>
 
-#include "core/non_copyable.hpp"
 #include "device/file.hpp"
 #include "scenarios/storage/case.hpp"
 

@@ -2,11 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <limits>
-#include <span>
-#include <string>
 #include <utility>
 
 #include "core/error.hpp"

@@ -1,10 +1,8 @@
 // The way of one thread that keeps reads of a file in flight by io_uring.
 #include "scenarios/storage/loader.hpp"
 
-#include <algorithm>
 #include <deque>
 #include <numeric>
-#include <utility>
 
 #include "core/error.hpp"
 #include "device/host_runtime.hpp"

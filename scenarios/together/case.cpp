@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "core/lists.hpp"
-
 namespace xferbench {
 
 namespace {

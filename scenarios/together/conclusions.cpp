@@ -3,15 +3,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <cstddef>
 #include <iterator>
-#include <map>
-#include <optional>
 #include <utility>
 
-#include "core/lists.hpp"
 #include "core/units.hpp"
 #include "measure/region.hpp"
 #include "model/contention.hpp"

@@ -2,11 +2,7 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <span>
-#include <vector>
 
-#include "device/machine.hpp"
 #include "measure/region.hpp"
 #include "scenarios/together/case.hpp"
 

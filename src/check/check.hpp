@@ -2,14 +2,7 @@
 // report/check/check_report.hpp turn these records into text.
 #pragma once
 
-#include <cstddef>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "check/expectations.hpp"
-#include "core/enum_text.hpp"
 #include "results/result.hpp"
 #include "results/scenario_descriptor.hpp"
 

@@ -5,9 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <numeric>
-#include <utility>
 
 #include "core/error.hpp"
 #include "core/lists.hpp"

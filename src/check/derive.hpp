@@ -1,10 +1,6 @@
 // Derives limits from runs that are known to be good. Pure functions; docs/lab/check.md explains the margins.
 #pragma once
 
-#include <span>
-#include <string>
-#include <vector>
-
 #include "check/expectations.hpp"
 #include "results/result.hpp"
 

@@ -27,10 +27,8 @@ inline constexpr std::array<std::string_view, 5> kListed{"scenarios", "suites", 
 using Flags = std::vector<const CLI::Option*>;
 
 /// All declared flags and, after read(), their values. The functions below declare flags in it or read their values.
-struct CommandLine {
+struct CommandLine : NonCopyable {
   explicit CommandLine(Scenarios all, AxisFlags flags_of_axes = AxisFlags::of_scenario);
-  CommandLine(const CommandLine&) = delete;
-  CommandLine& operator=(const CommandLine&) = delete;
 
   /// Data about a command or scenario that CLI11 does not store.
   struct Known {

@@ -13,12 +13,10 @@
 
 namespace xferbench::cli {
 
-class Progress {
+class Progress : NonCopyable {
  public:
   /// With `automatic`, nothing is shown unless standard error is a terminal. Every case is measured in `turns` passes.
   Progress(ProgressMode mode, std::size_t cases, std::size_t turns = 1);
-  Progress(const Progress&) = delete;
-  Progress& operator=(const Progress&) = delete;
   ~Progress() { clear(); }
 
   /// `index` is the number of the case and `turn` that of the pass over the cases, both from 0.

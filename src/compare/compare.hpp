@@ -3,14 +3,7 @@
 #pragma once
 
 #include <array>
-#include <cstddef>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
-#include "core/enum_text.hpp"
 #include "core/error.hpp"
 #include "results/result.hpp"
 #include "results/spread_file.hpp"

@@ -2,10 +2,7 @@
 // smallest change that these numbers could have shown. Pure functions; docs/lab/compare.md gives the reasons.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <optional>
-#include <span>
 
 #include "compare/compare.hpp"
 #include "compare/statistics.hpp"

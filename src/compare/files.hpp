@@ -2,11 +2,6 @@
 #pragma once
 
 #include <initializer_list>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "compare/compare.hpp"
 

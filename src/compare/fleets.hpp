@@ -1,9 +1,6 @@
 // Matches the ranks of one fleet (a run of many MPI ranks) with those of another.
 #pragma once
 
-#include <optional>
-#include <string>
-
 #include "compare/compare.hpp"
 #include "compare/files.hpp"
 

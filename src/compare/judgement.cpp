@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
 #include "compare/evidence.hpp"
 #include "compare/statistics.hpp"

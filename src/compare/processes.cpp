@@ -6,10 +6,7 @@
 #include <array>
 #include <cmath>
 #include <iterator>
-#include <optional>
-#include <string_view>
 #include <tuple>
-#include <utility>
 
 #include "compare/spreads.hpp"
 #include "core/lists.hpp"

@@ -1,9 +1,6 @@
 #include "compare/spreads.hpp"
 
 #include <cmath>
-#include <map>
-#include <utility>
-#include <vector>
 
 #include "core/lists.hpp"
 

@@ -2,9 +2,6 @@
 // file, so that later comparisons of single processes can use it.
 #pragma once
 
-#include <span>
-#include <string>
-
 #include "results/result.hpp"
 #include "results/spread_file.hpp"
 

@@ -1,13 +1,7 @@
 // Statistics of the difference between two samples. Pure functions; docs/lab/compare.md gives the reasons.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <map>
-#include <optional>
-#include <span>
-#include <utility>
-#include <vector>
 
 #include "results/result.hpp"
 

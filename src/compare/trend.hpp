@@ -8,13 +8,6 @@
 // error probability.
 #pragma once
 
-#include <cstddef>
-#include <map>
-#include <optional>
-#include <span>
-#include <string>
-#include <vector>
-
 #include "compare/compare.hpp"
 #include "compare/statistics.hpp"
 

@@ -8,10 +8,11 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <ctime>
 #include <stop_token>
 #include <string_view>
 #include <utility>
+
+#include "core/clock.hpp"
 
 namespace xferbench {
 
@@ -28,11 +29,7 @@ struct alignas(8) Asked {  // 8-byte alignment makes the atomic lock-free
 std::atomic<Asked> g_asked{};
 static_assert(std::atomic<Asked>::is_always_lock_free);
 
-unsigned milliseconds_now() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<unsigned>(now.tv_sec) * 1000 + static_cast<unsigned>(now.tv_nsec / 1'000'000);
-}
+unsigned milliseconds_now() { return static_cast<unsigned>(nanoseconds_of(CLOCK_MONOTONIC) / 1'000'000); }
 
 /// Handles SIGTERM after a first signal. Ends the process, unless the first signal was SIGTERM less than a second ago.
 extern "C" void on_further_sigterm(int) {

@@ -4,7 +4,6 @@
 
 #include <optional>
 #include <span>
-#include <string_view>
 
 #include "core/enum_text.hpp"
 #include "core/health.hpp"

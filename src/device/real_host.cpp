@@ -1,9 +1,9 @@
+#include "core/clock.hpp"
 #include "device/host_runtime.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <ctime>
 #include <deque>
 #include <exception>
 #include <future>
@@ -112,11 +112,7 @@ double RealHost::now() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-double RealHost::cpu_now() const {
-  timespec time{};
-  static_cast<void>(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time));
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
+double RealHost::cpu_now() const { return seconds_of(CLOCK_THREAD_CPUTIME_ID); }
 
 void RealHost::wait_until(double moment) {
   while (now() < moment) {

@@ -31,24 +31,6 @@ int SystemCalls::open(const char* path, int flags, mode_t mode) {
   return made("open", [&] { return ::open(path, flags | O_CLOEXEC, mode); });
 }
 
-ssize_t SystemCalls::pread(int file, std::span<std::byte> to, std::uint64_t offset) {
-  for (;;) {
-    std::size_t bytes = to.size();
-    const auto at = static_cast<off_t>(offset);
-    const ssize_t got = permitted("pread", bytes) ? ::pread(file, to.data(), bytes, at) : -1;
-    if (got != -1 || errno != EINTR) return got;
-  }
-}
-
-ssize_t SystemCalls::pwrite(int file, std::span<const std::byte> from, std::uint64_t offset) {
-  for (;;) {
-    std::size_t bytes = from.size();
-    const auto at = static_cast<off_t>(offset);
-    const ssize_t put = permitted("pwrite", bytes) ? ::pwrite(file, from.data(), bytes, at) : -1;
-    if (put != -1 || errno != EINTR) return put;
-  }
-}
-
 int SystemCalls::drop_pages(int file) {
   return made("posix_fadvise", [file] {
     const int error = ::posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);  // returns the error instead of setting errno

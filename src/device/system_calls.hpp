@@ -41,8 +41,12 @@ class SystemCalls : NonCopyable {
   int fstat(int file, struct stat& facts) { return made("fstat", ::fstat, file, &facts); }
   int fstatfs(int file, struct statfs& facts) { return made("fstatfs", ::fstatfs, file, &facts); }
   int fstatvfs(int file, struct statvfs& facts) { return made("fstatvfs", ::fstatvfs, file, &facts); }
-  ssize_t pread(int file, std::span<std::byte> to, std::uint64_t offset);
-  ssize_t pwrite(int file, std::span<const std::byte> from, std::uint64_t offset);
+  ssize_t pread(int file, std::span<std::byte> to, std::uint64_t offset) {
+    return moved("pread", ::pread, file, to, offset);
+  }
+  ssize_t pwrite(int file, std::span<const std::byte> from, std::uint64_t offset) {
+    return moved("pwrite", ::pwrite, file, from, offset);
+  }
   int fdatasync(int file) { return made("fdatasync", ::fdatasync, file); }
   int ftruncate(int file, off_t size) { return made("ftruncate", ::ftruncate, file, size); }
   int fallocate(int file, off_t size) { return made("fallocate", ::fallocate, file, 0, 0, size); }
@@ -89,6 +93,14 @@ class SystemCalls : NonCopyable {
       std::size_t none = 0;
       const std::invoke_result_t<Call, Arguments...> result = permitted(name, none) ? call(arguments...) : -1;
       if (result != -1 || errno != EINTR) return result;
+    }
+  }
+  template <class Call, class Byte>
+  ssize_t moved(const char* name, Call call, int file, std::span<Byte> range, std::uint64_t offset) {
+    for (;;) {
+      std::size_t bytes = range.size();
+      const ssize_t done = permitted(name, bytes) ? call(file, range.data(), bytes, static_cast<off_t>(offset)) : -1;
+      if (done != -1 || errno != EINTR) return done;
     }
   }
 };

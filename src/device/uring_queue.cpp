@@ -7,10 +7,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <ctime>
 #include <string>
 #include <vector>
 
+#include "core/clock.hpp"
 #include "core/units.hpp"
 #include "device/file_failure.hpp"
 
@@ -80,11 +80,7 @@ class UringQueue final : public ReadQueue {
   void start(std::size_t slot, std::size_t bytes, std::uint64_t offset) override;
   [[nodiscard]] std::size_t finish() override;
   /// io_uring's workers are threads of this process, so the process's clock includes their time.
-  [[nodiscard]] double cpu_now() const override {
-    timespec time{};
-    static_cast<void>(clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time));
-    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-  }
+  [[nodiscard]] double cpu_now() const override { return seconds_of(CLOCK_PROCESS_CPUTIME_ID); }
 
  private:
   struct Read {

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <string_view>
 
 #include "core/enum_text.hpp"
 #include "core/units.hpp"

@@ -1,6 +1,7 @@
 #include "explain/explain.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -10,7 +11,6 @@
 #include "core/units.hpp"
 #include "explain/candidates.hpp"
 #include "explain/gains.hpp"
-#include "explain/host_usage.hpp"
 #include "explain/replay.hpp"
 #include "explain/shares.hpp"
 #include "explain/timeline.hpp"
@@ -44,6 +44,39 @@ std::vector<std::string> notes_of(const Recording& r) {
   if (r.dropped > 0) notes.push_back(fmt::format("{} records were lost because CUPTI's buffers were full", r.dropped));
   if (r.untimed > 0) notes.push_back(fmt::format("{} operations have no timestamps and are left out", r.untimed));
   return notes;
+}
+
+/// Returns the counters that were sampled nearest to this time, if they are near enough for a window of such length.
+const recording::ProcessUsage* usage_at(const Recording& r, Time time, Time length) {
+  const auto distance = [time](const recording::ProcessUsage& u) {
+    return std::max(u.time, time) - std::min(u.time, time);
+  };
+  const auto nearest = std::ranges::min_element(r.process_usages, {}, distance);
+  const Time tolerance = length / 100 + 200'000;  // ns
+  return nearest == r.process_usages.end() || distance(*nearest) > tolerance ? nullptr : &*nearest;
+}
+
+/// Returns a sentence with the bytes read and the page faults of the window. Empty if the recording has no counters
+/// near both ends of the window, as of a whole program, or if they explain less than 2 % of its time.
+std::string usage_note(const Recording& r, const Window& window) {
+  const Time length = window.end - window.begin;
+  const recording::ProcessUsage* first = usage_at(r, window.begin, length);
+  const recording::ProcessUsage* last = usage_at(r, window.end, length);
+  if (first == nullptr || last == nullptr) return {};
+  const auto since = [first, last](std::uint64_t recording::ProcessUsage::*counter) {
+    return last->*counter - std::min(first->*counter, last->*counter);
+  };
+  const std::uint64_t read = since(&recording::ProcessUsage::read);
+  const std::uint64_t from_disk = since(&recording::ProcessUsage::from_disk);
+  const std::uint64_t faults = since(&recording::ProcessUsage::faults);
+  // A fast host reads 10 GB/s from the page cache or a disk, and brings a page of 4 KiB in 0.1 us.
+  const double seconds = static_cast<double>(read + from_disk) / 10e9 + static_cast<double>(faults) * 0.1e-6;
+  if (seconds < 0.02 * static_cast<double>(length) * 1e-9) return {};
+  std::vector<std::string> parts;
+  if (read > 0) parts.push_back(format_size(read) + " read from files, pipes and sockets");
+  if (from_disk > 0) parts.push_back(format_size(from_disk) + " delivered by disks");
+  if (faults > 0) parts.push_back(fmt::format("{} page faults", faults));
+  return fmt::format("In this time the process had {}", fmt::join(parts, ", "));
 }
 
 Counts counts_of(const Program& p) {

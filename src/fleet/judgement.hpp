@@ -2,15 +2,8 @@
 // peers. Pure functions from results to records. docs/lab/fleets.md explains the method.
 #pragma once
 
-#include <cstddef>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <tuple>
-#include <utility>
-#include <vector>
 
-#include "results/metric_declaration.hpp"
 #include "results/result.hpp"
 
 namespace xferbench::fleet {

@@ -1,9 +1,7 @@
 // Chooses the ranks that measure a test again if the first round raised a suspicion in it.
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <set>
-#include <string>
 #include <tuple>
 
 #include "core/lists.hpp"

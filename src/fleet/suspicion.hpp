@@ -4,13 +4,8 @@
 
 #include <array>
 #include <compare>
-#include <cstddef>
-#include <map>
 #include <set>
-#include <string>
 #include <tuple>
-#include <utility>
-#include <vector>
 
 #include "fleet/judgement.hpp"
 #include "fleet/rank_places.hpp"

@@ -2,11 +2,6 @@
 // the report's sentences about them.
 #pragma once
 
-#include <map>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "fleet/suspicion.hpp"
 
 namespace xferbench::fleet {

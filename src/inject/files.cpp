@@ -10,7 +10,6 @@
 #include <cerrno>
 #include <climits>
 #include <cstdint>
-#include <string_view>
 
 #include "inject/recorder.hpp"
 #include "recording/signal_guard.hpp"

@@ -5,15 +5,14 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <fstream>
 #include <memory>
 #include <sstream>
 
+#include "core/clock.hpp"
 #include "core/own_process.hpp"
-#include "recording/clock.hpp"
 #include "version.hpp"
 
 namespace xferbench::inject {

@@ -14,8 +14,8 @@
 #include <set>
 #include <span>
 
+#include "core/clock.hpp"
 #include "core/descriptor.hpp"
-#include "recording/clock.hpp"
 
 namespace xferbench::inject {
 

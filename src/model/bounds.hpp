@@ -3,7 +3,6 @@
 #pragma once
 
 #include <limits>
-#include <string_view>
 
 #include "core/enum_text.hpp"
 

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/non_copyable.hpp"
+
 namespace xferbench {
 
 struct CommunicationError : std::runtime_error {
@@ -20,11 +22,8 @@ struct CommunicationError : std::runtime_error {
 /// An MPI operation in progress. The memory that the operation reads or writes must live until done() returns true.
 /// Destroying this object earlier abandons the operation. MPI may still access the memory then, so the memory must
 /// never be freed. Abandon an operation only in a process that is about to end.
-class Pending {
+class Pending : NonCopyable {
  public:
-  Pending() = default;
-  Pending(const Pending&) = delete;
-  Pending& operator=(const Pending&) = delete;
   virtual ~Pending() = default;
   /// Returns whether the operation has ended; may be called again afterwards. Throws CommunicationError on failure.
   [[nodiscard]] virtual bool done() = 0;
@@ -43,11 +42,9 @@ struct RankNumbers {
 
 /// Interface for messages between ranks. All ranks must call the collective functions (barrier, broadcast, gather,
 /// all_reduce) in the same order. All functions may throw CommunicationError. Only one thread at a time may call them.
-class Communicator {
+class Communicator : NonCopyable {
  public:
   explicit Communicator(const RankNumbers& numbers) : numbers_(numbers) {}
-  Communicator(const Communicator&) = delete;
-  Communicator& operator=(const Communicator&) = delete;
   virtual ~Communicator() = default;
 
   [[nodiscard]] const RankNumbers& numbers() const { return numbers_; }

@@ -2,16 +2,15 @@
 // has no Lockstep object.
 #pragma once
 
+#include "core/non_copyable.hpp"
+
 namespace xferbench {
 
 /// Interface for decisions that all processes measuring a case take together. All of them must call these functions in
 /// the same order, so the calls may depend only on the case and on earlier results. A process that leaves the case
 /// early (after a failure) no longer takes part. Once a process stops responding, each of the others decides alone.
-class Lockstep {
+class Lockstep : NonCopyable {
  public:
-  Lockstep() = default;
-  Lockstep(const Lockstep&) = delete;
-  Lockstep& operator=(const Lockstep&) = delete;
   virtual ~Lockstep() = default;
 
   /// Returns whether `mine` is true on any process.

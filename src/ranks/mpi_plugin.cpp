@@ -119,11 +119,8 @@ class Table {
 };
 
 /// A pool of memory blocks for MpiPending objects, because allocating one would take as long as a small message.
-class Rooms {
+class Rooms : NonCopyable {
  public:
-  Rooms() = default;
-  Rooms(const Rooms&) = delete;
-  Rooms& operator=(const Rooms&) = delete;
   ~Rooms() {
     for (void* room : free_) ::operator delete(room);
   }
@@ -151,8 +148,6 @@ class MpiPending final : public Pending {
     table_.call(what_, function, arguments..., &operation_);
     table_.begun();
   }
-  MpiPending(const MpiPending&) = delete;
-  MpiPending& operator=(const MpiPending&) = delete;
   ~MpiPending() override {
     if (!done_) table_.ask(&xferbench_mpi_table::release, &operation_);
   }
@@ -193,8 +188,6 @@ class MpiCommunicator final : public Communicator {
  public:
   explicit MpiCommunicator(const xferbench_mpi_table& table)
       : Communicator(started(table)), table_(table), library_(table.library()) {}
-  MpiCommunicator(const MpiCommunicator&) = delete;
-  MpiCommunicator& operator=(const MpiCommunicator&) = delete;
 
   ~MpiCommunicator() override {
     if (table_.has_unfinished() || std::uncaught_exceptions() > exceptions_) {

@@ -17,7 +17,7 @@ namespace xferbench {
 /// Notices when another rank shuts down or dies, and collects the ranks' last texts (reports) at rank 0. Normally all
 /// ranks call end(). If a rank fails, the others call send_final() to send their last text; then the process ends
 /// without destroying this object, because MPI can neither go on nor be finalized.
-class ShutdownHandshake {
+class ShutdownHandshake : NonCopyable {
  public:
   /// Another process on this host.
   struct Neighbour {
@@ -30,8 +30,6 @@ class ShutdownHandshake {
   /// A later attempt to connect to a dead rank may hang: Open MPI 4 reports the failure to its launcher and waits for
   /// it, although the launcher no longer listens.
   ShutdownHandshake(Communicator& ranks, std::vector<Neighbour> neighbours, const Timeout& timeout);
-  ShutdownHandshake(const ShutdownHandshake&) = delete;
-  ShutdownHandshake& operator=(const ShutdownHandshake&) = delete;
   ~ShutdownHandshake();
 
   /// To be called while waiting, as Timeout::idle. Throws RankTimeoutError if another rank has shut down or died, or if

@@ -12,7 +12,7 @@
 #include <exception>
 #include <utility>
 
-#include "recording/clock.hpp"
+#include "core/clock.hpp"
 #include "recording/signal_guard.hpp"
 
 namespace xferbench {
@@ -32,15 +32,13 @@ constexpr std::size_t padding(std::size_t bytes) { return (8 - bytes % 8) % 8; }
 
 /// A write beyond the file size limit raises SIGXFSZ, which ends the program. This class blocks and discards that
 /// signal, so that only the write fails. It keeps the program's handler and a signal that was already pending.
-class BlockedSizeSignal {
+class BlockedSizeSignal : NonCopyable {
  public:
   BlockedSizeSignal() noexcept {
     sigset_t pending;
     sigpending(&pending);
     was_pending_ = sigismember(&pending, SIGXFSZ) == 1;
   }
-  BlockedSizeSignal(const BlockedSizeSignal&) = delete;
-  BlockedSizeSignal& operator=(const BlockedSizeSignal&) = delete;
   ~BlockedSizeSignal() {
     sigset_t signal;
     sigemptyset(&signal);

@@ -6,12 +6,14 @@
 
 #include <pthread.h>
 
+#include "core/non_copyable.hpp"
+
 namespace xferbench {
 
 /// While this object exists, none of the program's signal handlers runs on this thread, and the thread cannot be
 /// cancelled. Otherwise a handler that calls exit() could enter our code again and wait for a lock that this thread
 /// holds. The destructor restores errno. Signals that report an error of this thread (SIGSEGV) are not blocked.
-class SignalGuard {
+class SignalGuard : NonCopyable {
  public:
   SignalGuard() noexcept : errno_(errno) {
     sigset_t others;
@@ -20,8 +22,6 @@ class SignalGuard {
     pthread_sigmask(SIG_BLOCK, &others, &signals_);
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling_);
   }
-  SignalGuard(const SignalGuard&) = delete;
-  SignalGuard& operator=(const SignalGuard&) = delete;
   ~SignalGuard() {
     int ours = 0;
     pthread_setcancelstate(cancelling_, &ours);

@@ -748,8 +748,6 @@ std::string results_schema() { return schema_of(kReport); }
 
 std::string to_json(const Result& result) { return text_of(json::kSentResult, &result); }
 
-std::string to_json(const RankPlace& rank) { return text_of(kRank, &rank); }
-
 std::string to_json(const MachineFacts& facts) { return text_of(kFacts, &facts); }
 
 // Shapes that are written on one line, for files with one record in each line.
@@ -822,10 +820,6 @@ Report parse_report(std::string_view text, std::string_view name) {
 
 Result parse_result(std::string_view text, std::string_view name) {
   return record_from_text<Result>(text, name, kSentResult);
-}
-
-RankPlace parse_rank(std::string_view text, std::string_view name) {
-  return record_from_text<RankPlace>(text, name, kRank);
 }
 
 }  // namespace xferbench

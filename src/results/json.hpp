@@ -61,10 +61,6 @@ Report parse_report(std::string_view text, std::string_view name);
 std::string to_json(const Result& result);
 Result parse_result(std::string_view text, std::string_view name);
 
-/// Write and parse the place of a rank, to send it to another process.
-std::string to_json(const RankPlace& rank);
-RankPlace parse_rank(std::string_view text, std::string_view name);
-
 /// The facts that `xferbench info` shows about this machine and program.
 struct MachineFacts {
   Tool tool = this_tool();

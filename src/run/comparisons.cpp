@@ -4,15 +4,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <cctype>
 #include <cmath>
 #include <limits>
-#include <map>
-#include <optional>
 #include <set>
 
-#include "core/lists.hpp"
 #include "core/units.hpp"
 #include "run/finding_text.hpp"
 

@@ -3,14 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <iterator>
-#include <map>
 #include <new>
-#include <optional>
 
 #include "core/error.hpp"
-#include "core/lists.hpp"
 #include "core/units.hpp"
 
 namespace xferbench {

@@ -2,15 +2,10 @@
 // functions to implement it. Pure functions.
 #pragma once
 
-#include <functional>
-#include <span>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "model/relation.hpp"
 #include "model/transfer.hpp"
-#include "results/result.hpp"
 #include "run/scenario.hpp"
 
 namespace xferbench {

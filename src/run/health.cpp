@@ -8,6 +8,7 @@
 #include <optional>
 #include <string_view>
 
+#include "core/lists.hpp"
 #include "core/units.hpp"
 
 namespace xferbench {
@@ -117,9 +118,7 @@ void CaseHealth::note(const HealthRecord& record) {
 void CaseHealth::add_to(Result& result) const {
   if (latest_) result.health = latest_;
   for (const auto& [flag, sentence] : changes_) {
-    for (Measurement& m : result.measurements) {
-      if (std::ranges::find(m.flags, flag) == m.flags.end()) m.flags.push_back(flag);
-    }
+    for (Measurement& m : result.measurements) add_new(m.flags, flag);
     result.warnings.push_back(fmt::format("{}: {}", flag, sentence));
   }
 }

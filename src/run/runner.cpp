@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <exception>
-#include <map>
 #include <new>
 #include <set>
 #include <string_view>
@@ -13,7 +11,6 @@
 
 #include "core/error.hpp"
 #include "core/interrupt.hpp"
-#include "core/lists.hpp"
 #include "core/units.hpp"
 #include "device/host.hpp"
 #include "measure/statistics.hpp"

@@ -1,15 +1,7 @@
 // Runs planned cases one after another, in one or more turns. A failure of one case does not affect the others.
 #pragma once
 
-#include <functional>
-#include <memory>
-#include <optional>
-#include <span>
-#include <string>
-#include <vector>
-
 #include "results/heap_optional.hpp"
-#include "results/result.hpp"
 #include "run/health.hpp"
 #include "run/scenario.hpp"
 

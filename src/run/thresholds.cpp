@@ -3,11 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <iterator>
 #include <utility>
 
-#include "core/lists.hpp"
 #include "run/findings.hpp"
 
 namespace xferbench {

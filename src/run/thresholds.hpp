@@ -1,12 +1,8 @@
 // `tune` for several works, such as several sizes: which configuration to choose for each. Pure functions.
 #pragma once
 
-#include <span>
-#include <string>
 #include <string_view>
-#include <vector>
 
-#include "results/scenario_descriptor.hpp"
 #include "run/tuner.hpp"
 
 namespace xferbench {

@@ -3,12 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <cmath>
-#include <span>
 #include <utility>
 
-#include "core/lists.hpp"
 #include "core/units.hpp"
 #include "model/relation.hpp"
 #include "run/findings.hpp"

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <limits>
@@ -10,7 +9,6 @@
 
 #include "core/error.hpp"
 #include "core/interrupt.hpp"
-#include "core/lists.hpp"
 #include "core/on_exit.hpp"
 #include "core/units.hpp"
 #include "measure/statistics.hpp"

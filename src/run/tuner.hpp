@@ -2,13 +2,7 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
-#include <optional>
-#include <span>
-#include <string>
-#include <vector>
 
-#include "results/result.hpp"
 #include "run/runner.hpp"
 #include "run/scenario.hpp"
 

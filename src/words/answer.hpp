@@ -1,10 +1,6 @@
 // The answer of a run: sentences that a report shows above its tables.
 #pragma once
 
-#include <span>
-#include <string>
-#include <vector>
-
 #include "results/result.hpp"
 #include "results/scenario_descriptor.hpp"
 

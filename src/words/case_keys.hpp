@@ -1,9 +1,6 @@
 // Texts for tables and heat maps of results: axis values, and the parts of case keys.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "results/result.hpp"
 
 namespace xferbench {

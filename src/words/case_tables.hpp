@@ -1,12 +1,6 @@
 // Tables of a scenario's cases, with a row for each case. Columns are the axes that vary and the numbers of the cases.
 #pragma once
 
-#include <cstddef>
-#include <map>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "paper/table.hpp"
 #include "results/result.hpp"
 #include "results/scenario_descriptor.hpp"

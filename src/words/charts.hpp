@@ -1,11 +1,6 @@
 // Draws the charts that scenarios declare, for the results of a run.
 #pragma once
 
-#include <cstddef>
-#include <optional>
-#include <span>
-#include <vector>
-
 #include "paper/bars.hpp"
 #include "paper/chart.hpp"
 #include "results/result.hpp"

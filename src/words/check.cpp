@@ -4,8 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <map>
-#include <utility>
 
 #include "core/lists.hpp"
 #include "core/units.hpp"

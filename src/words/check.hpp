@@ -2,10 +2,6 @@
 // expectations. Pure functions from records to documents.
 #pragma once
 
-#include <span>
-#include <string>
-#include <vector>
-
 #include "check/check.hpp"
 #include "paper/document.hpp"
 

@@ -5,9 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
-#include <map>
-#include <string_view>
 
 #include "core/lists.hpp"
 #include "core/units.hpp"

@@ -1,10 +1,6 @@
 // Describes comparisons of results files in words. Pure functions from records to documents.
 #pragma once
 
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "compare/compare.hpp"
 #include "compare/trend.hpp"
 #include "paper/document.hpp"

@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <span>
 
 #include "core/lists.hpp"
 #include "core/units.hpp"

@@ -1,10 +1,6 @@
 // Texts for comparisons that several output formats share.
 #pragma once
 
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "compare/compare.hpp"
 #include "words/case_keys.hpp"
 

@@ -1,8 +1,6 @@
 // Describes in words what a program's transfers cost (`xferbench explain`). Pure functions from records to documents.
 #pragma once
 
-#include <cstddef>
-
 #include "explain/explanation.hpp"
 #include "paper/document.hpp"
 

@@ -5,9 +5,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <map>
-#include <utility>
-#include <vector>
 
 #include "core/lists.hpp"
 #include "core/units.hpp"

@@ -1,9 +1,6 @@
 // Adds a scenario's findings to a document: matrices of pairs of GPUs, a table for each kind of finding, and sentences.
 #pragma once
 
-#include <cstddef>
-#include <string>
-
 #include "paper/document.hpp"
 #include "results/result.hpp"
 #include "words/case_tables.hpp"

@@ -2,18 +2,12 @@
 // ranks), and a table of ranks. Pure functions of the recorded results.
 #pragma once
 
-#include <cstddef>
-#include <map>
-#include <string>
 #include <tuple>
-#include <utility>
-#include <vector>
 
 #include "fleet/judgement.hpp"
 #include "fleet/rank_places.hpp"
 #include "paper/matrix.hpp"
 #include "paper/table.hpp"
-#include "results/fleet.hpp"
 
 namespace xferbench {
 

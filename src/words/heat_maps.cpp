@@ -7,11 +7,8 @@
 #include <array>
 #include <cmath>
 #include <iterator>
-#include <map>
-#include <optional>
 #include <set>
 #include <tuple>
-#include <utility>
 
 #include "core/lists.hpp"
 #include "core/printable.hpp"

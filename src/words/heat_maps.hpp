@@ -1,10 +1,6 @@
 // Heat maps of metrics over two axes, and matrices of findings about pairs of GPUs. Pure functions of the records.
 #pragma once
 
-#include <span>
-#include <string>
-#include <vector>
-
 #include "paper/matrix.hpp"
 #include "results/result.hpp"
 #include "results/scenario_descriptor.hpp"

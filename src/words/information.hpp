@@ -1,9 +1,6 @@
 // The documents that `xferbench info` and `xferbench list` print. These commands measure nothing.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "paper/document.hpp"
 #include "results/json.hpp"
 

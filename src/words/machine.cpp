@@ -4,9 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <map>
 #include <numeric>
-#include <utility>
 
 #include "core/lists.hpp"
 #include "core/units.hpp"

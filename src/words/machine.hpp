@@ -1,10 +1,6 @@
 // Describes the machine in words, for `xferbench info` and the lines above results. Pure functions from facts to text.
 #pragma once
 
-#include <cstddef>
-#include <string>
-#include <vector>
-
 #include "results/result.hpp"
 
 namespace xferbench {

@@ -2,10 +2,6 @@
 // records to a document.
 #pragma once
 
-#include <cstddef>
-#include <span>
-#include <string>
-
 #include "paper/document.hpp"
 #include "results/result.hpp"
 

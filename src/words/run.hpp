@@ -1,10 +1,6 @@
 // Describes the results of a run in words. Pure functions of the records; `scenarios` declare the columns of tables.
 #pragma once
 
-#include <cstddef>
-#include <string>
-#include <vector>
-
 #include "paper/document.hpp"
 #include "results/result.hpp"
 #include "results/scenario_descriptor.hpp"

@@ -6,9 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <map>
 #include <set>
-#include <utility>
 
 #include "core/lists.hpp"
 #include "core/units.hpp"

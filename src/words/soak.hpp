@@ -1,9 +1,6 @@
 // Describes the outcome of a soak (long test of a GPU under load) in words.
 #pragma once
 
-#include <span>
-#include <vector>
-
 #include "paper/document.hpp"
 #include "results/soak.hpp"
 

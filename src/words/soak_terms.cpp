@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cmath>
-#include <utility>
 
 #include "core/lists.hpp"
 

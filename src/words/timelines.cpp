@@ -4,10 +4,7 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
-#include <utility>
 
-#include "core/trace.hpp"
 #include "core/units.hpp"
 #include "words/explain_text.hpp"
 #include "words/trust.hpp"

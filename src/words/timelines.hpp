@@ -1,9 +1,6 @@
 // Timelines for HTML pages. Pure functions from records to timelines.
 #pragma once
 
-#include <cstddef>
-#include <string_view>
-
 #include "explain/explanation.hpp"
 #include "paper/document.hpp"
 #include "results/result.hpp"

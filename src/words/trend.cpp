@@ -8,7 +8,6 @@
 #include <cmath>
 #include <filesystem>
 #include <set>
-#include <utility>
 
 #include "core/lists.hpp"
 #include "core/units.hpp"

@@ -1,7 +1,5 @@
 #include "words/trust.hpp"
 
-#include <utility>
-
 namespace xferbench {
 
 Trust trust_of(const Environment& environment, bool verified, bool complete) {

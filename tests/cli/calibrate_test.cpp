@@ -1,5 +1,4 @@
 // `xferbench calibrate` as a user calls it: the profile it writes can be simulated, and names the results it came from.
-#include <gtest/gtest.h>
 
 #include <csignal>
 

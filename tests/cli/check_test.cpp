@@ -1,5 +1,4 @@
 // `xferbench check` as users and CI call it.
-#include <gtest/gtest.h>
 
 #include <array>
 #include <utility>

@@ -1,5 +1,4 @@
 // `xferbench compare` as users and CI call it: files in; a table, Markdown or JSON and an exit code out.
-#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <algorithm>

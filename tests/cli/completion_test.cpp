@@ -1,8 +1,6 @@
 // Shell completion: a real shell sources the generated script, and the test asks it for completions.
-#include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "cli/support.hpp"
 

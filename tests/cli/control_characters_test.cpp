@@ -1,8 +1,6 @@
 // Control characters, line breaks and bidirectional overrides in a file or a name never reach what the program writes,
 // neither its streams nor its files: a terminal would obey them.
-#include <gtest/gtest.h>
 
-#include <functional>
 #include <set>
 
 #include "cli/support.hpp"

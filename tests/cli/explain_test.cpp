@@ -1,6 +1,5 @@
 // `xferbench explain` as users call it: the profiled program keeps its output and exit code, and its recording is
 // explained at once or later. A stand-in for a CUDA program writes the recordings, so no GPU is needed.
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <csignal>

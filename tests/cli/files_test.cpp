@@ -1,5 +1,4 @@
 // CSV, Markdown, HTML and timeline files of a run, and errors of every command that writes files.
-#include <gtest/gtest.h>
 #include <sys/stat.h>
 
 #include <algorithm>

@@ -1,6 +1,5 @@
 // Findings below a table: a few by default, all of them with --details.
 #include <algorithm>
-#include <string>
 
 #include "cli/support.hpp"
 

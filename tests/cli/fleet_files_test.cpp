@@ -1,5 +1,4 @@
 // Results files of mpirun and srun, read by each command that takes results. They are made from one simulated run.
-#include <gtest/gtest.h>
 
 #include "cli/support.hpp"
 

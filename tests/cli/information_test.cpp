@@ -1,9 +1,7 @@
 // Commands that print information: version, help, list, info.
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <regex>
-#include <string>
 #include <vector>
 
 #include "cli/support.hpp"

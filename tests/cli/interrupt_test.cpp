@@ -1,5 +1,4 @@
 // A run that is interrupted: measured cases are in the results file, and the file is valid at every moment.
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <csignal>

@@ -1,6 +1,5 @@
 // Failures during a run: cases that cannot run, a lost device, a repeat that fails. Measured cases are kept. Standard
 // error, full disks, concurrent writers and kills are tested in tests/reliability/.
-#include <gtest/gtest.h>
 
 #include <csignal>
 #include <fstream>

@@ -1,7 +1,5 @@
 // The manual page: roff escapes, every flag of the help, no warnings from groff.
-#include <gtest/gtest.h>
 
-#include <filesystem>
 #include <regex>
 #include <set>
 

@@ -1,5 +1,4 @@
 // Without a GPU the program says so and suggests --simulate; it never simulates unasked.
-#include <gtest/gtest.h>
 
 #include "cli/support.hpp"
 

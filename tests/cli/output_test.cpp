@@ -1,5 +1,4 @@
 // Output that cannot be written: exit code 2 and one line that names it. The other outputs are still written.
-#include <gtest/gtest.h>
 
 #include <csignal>
 

@@ -1,15 +1,12 @@
 // Kernels of users (--kernel-file): the table of a simulated run, compile errors with lines of the user's file, and
 // commands that reproduce a case.
-#include <gtest/gtest.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdint>
-#include <filesystem>
 #include <fstream>
-#include <string>
 #include <thread>
 
 #include "cli/support.hpp"

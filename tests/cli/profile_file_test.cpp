@@ -1,5 +1,4 @@
 // --simulate with a profile file.
-#include <gtest/gtest.h>
 
 #include <csignal>
 

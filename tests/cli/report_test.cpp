@@ -1,7 +1,5 @@
 // `xferbench report`, --html pages of other commands, and files compressed with xz.
-#include <gtest/gtest.h>
 
-#include <filesystem>
 #include <fstream>
 
 #include "cli/support.hpp"

@@ -1,5 +1,4 @@
 // --resume continues a run that was stopped.
-#include <gtest/gtest.h>
 
 #include <csignal>
 #include <thread>

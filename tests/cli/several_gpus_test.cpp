@@ -1,7 +1,5 @@
 // --gpus: runs on several simulated GPUs, as a user calls them.
-#include <gtest/gtest.h>
 
-#include <string>
 #include <utility>
 #include <vector>
 

@@ -1,5 +1,4 @@
 // Whole runs on the simulated device: the table, the results file, skipped cases.
-#include <gtest/gtest.h>
 
 #include <set>
 

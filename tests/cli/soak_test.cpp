@@ -1,5 +1,4 @@
 // `xferbench soak` on the simulated machine.
-#include <gtest/gtest.h>
 
 #include <csignal>
 

@@ -1,5 +1,4 @@
 // Suites, --turns, --repeat and --progress, as users call them.
-#include <gtest/gtest.h>
 
 #include "cli/support.hpp"
 

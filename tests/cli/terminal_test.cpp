@@ -1,5 +1,4 @@
 // Colours, the progress line and table widths, which depend on the terminal.
-#include <gtest/gtest.h>
 
 #include <algorithm>
 

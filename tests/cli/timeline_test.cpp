@@ -1,8 +1,6 @@
 // --timeline: the trace file, the chart, and commands that refuse the flag.
-#include <gtest/gtest.h>
 
 #include <map>
-#include <string>
 
 #include "cli/support.hpp"
 #include "support/chrome_trace.hpp"

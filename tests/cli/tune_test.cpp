@@ -1,5 +1,4 @@
 // `xferbench tune` as users call it.
-#include <gtest/gtest.h>
 
 #include <algorithm>
 

@@ -1,5 +1,4 @@
 // Invalid commands: exit code 2, one line on standard error with the mistake and a remedy, nothing on standard output.
-#include <gtest/gtest.h>
 
 #include "cli/support.hpp"
 

@@ -1,5 +1,4 @@
 // `xferbench validate`: which cases it groups for comparison, and which it leaves out.
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <utility>

@@ -3,7 +3,6 @@
 
 #include <array>
 #include <chrono>
-#include <cstring>
 #include <iostream>
 #include <ostream>
 #include <set>

@@ -16,9 +16,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <map>
-#include <string>
 #include <string_view>
 #include <thread>
 #include <vector>

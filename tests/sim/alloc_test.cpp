@@ -1,5 +1,4 @@
 // Scenario alloc without a GPU: cases that it refuses, and its findings.
-#include "core/error.hpp"
 #include "sim/sim_fixture.hpp"
 
 namespace xferbench::test {

@@ -1,14 +1,9 @@
 // Calibration of a simulated device: the fitted profile must equal the one that it was simulated with.
 #include "scenarios/calibration/calibration.hpp"
 
-#include <algorithm>
 #include <array>
-#include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
-#include "device/open.hpp"
 #include "device/sim/profile_fields.hpp"
 #include "sim/sim_fixture.hpp"
 

@@ -1,5 +1,4 @@
 // Scenario callback: the CPU stage reads only chunks that have arrived, and each method of notification has its cost.
-#include "core/error.hpp"
 #include "sim/sim_fixture.hpp"
 
 namespace xferbench::test {

@@ -1,8 +1,5 @@
 // Scenario dynpar without a GPU: its cases, and why each is skipped.
-#include <functional>
 
-#include "core/error.hpp"
-#include "parsing.hpp"
 #include "sim/sim_fixture.hpp"
 
 namespace xferbench::test {

@@ -2,7 +2,6 @@
 // must run or be skipped, and no thread may hang or be left behind. Tests try a selection of calls; the long form tries
 // three times as many. All calls:
 //   XFERBENCH_EVERY_CALL=1 sim_tests --gtest_filter='*DeviceFaults*'
-#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
@@ -11,9 +10,7 @@
 #include <map>
 #include <mutex>
 #include <set>
-#include <string>
 #include <thread>
-#include <vector>
 
 #include "sim/faulty_device.hpp"
 #include "sim/sim_fixture.hpp"

@@ -5,8 +5,6 @@
 #include <atomic>
 #include <cmath>
 #include <cstddef>
-#include <cstring>
-#include <functional>
 #include <memory>
 #include <span>
 #include <stdexcept>

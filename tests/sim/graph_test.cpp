@@ -1,7 +1,6 @@
 // CUDA graphs on the simulated device: what a capture records, the order of a replay, calls that are refused.
 #include <array>
 
-#include "core/error.hpp"
 #include "kernels/count.hpp"
 #include "kernels/delay.hpp"
 #include "sim/sim_fixture.hpp"

@@ -1,6 +1,4 @@
 // Threads of the simulated host in virtual time, and Worker, the background thread of measurements.
-#include <stdexcept>
-#include <string>
 
 #include "measure/worker.hpp"
 #include "sim/failing_allocation.hpp"

@@ -1,12 +1,8 @@
 // intercept() with an observer does not change what a machine does.
-#include "device/intercepted.hpp"
 
-#include <algorithm>
 #include <cstdlib>
 #include <map>
-#include <vector>
 
-#include "core/error.hpp"
 #include "sim/faulty_device.hpp"
 #include "sim/sim_fixture.hpp"
 

@@ -1,11 +1,7 @@
 // Scenario latency on the simulated device: results, refusals, and detection of broken devices.
 #include <map>
-#include <optional>
 #include <set>
 
-#include "core/error.hpp"
-#include "core/units.hpp"
-#include "parsing.hpp"
 #include "scenarios/common/chase.hpp"
 #include "scenarios/latency/operations.hpp"
 #include "sim/sim_fixture.hpp"

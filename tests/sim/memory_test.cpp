@@ -3,8 +3,6 @@
 
 #include <random>
 
-#include "core/error.hpp"
-#include "core/units.hpp"
 #include "scenarios/common/chunked_work.hpp"
 #include "sim/sim_fixture.hpp"
 

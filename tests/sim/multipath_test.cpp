@@ -1,7 +1,4 @@
 // Scenario multipath on simulated machines with several GPUs.
-#include <algorithm>
-#include <string>
-#include <vector>
 
 #include "run/tuner.hpp"
 #include "sim/sim_fixture.hpp"

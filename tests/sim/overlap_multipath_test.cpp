@@ -1,14 +1,7 @@
 // Scenario overlap with --strategy multipath on simulated machines: the payload of one GPU travels through the links of
 // all.
-#include <algorithm>
 #include <map>
-#include <optional>
-#include <span>
-#include <string>
-#include <vector>
 
-#include "core/error.hpp"
-#include "core/units.hpp"
 #include "scenarios/common/peer_access.hpp"
 #include "scenarios/overlap/pipelines.hpp"
 #include "sim/sim_fixture.hpp"

@@ -1,7 +1,4 @@
 // Scenario overlap on several simulated GPUs at once.
-#include <algorithm>
-#include <string>
-#include <vector>
 
 #include "sim/sim_fixture.hpp"
 

@@ -1,17 +1,12 @@
 // Scenario overlap on the simulated device: the model against simulated times, and the metrics of each axis.
-#include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 #include <csignal>
 #include <cstdlib>
-#include <string>
-#include <vector>
 
 #include "core/interrupt.hpp"
 #include "model/bounds.hpp"
 #include "run/tuner.hpp"
-#include "scenarios/scenarios.hpp"
 #include "sim/sim_fixture.hpp"
 
 namespace xferbench::test {

@@ -1,14 +1,9 @@
 // Kernels of users on the simulated device, which runs a stand-in of the same shape. Chunked results must equal those
 // in one piece; missing waits and kernels that cannot be chunked must be noticed.
-#include <gtest/gtest.h>
 
-#include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstring>
 #include <sstream>
-#include <string>
-#include <vector>
 
 #include "kernels/own_kernel.hpp"
 #include "run/tuner.hpp"

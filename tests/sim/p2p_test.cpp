@@ -1,10 +1,7 @@
 // Scenario p2p on simulated machines with several GPUs: cases, results, refusals, broken devices, and findings about
 // pairs.
-#include <algorithm>
 #include <map>
-#include <optional>
 
-#include "core/error.hpp"
 #include "model/pcie.hpp"
 #include "results/metric_names.hpp"
 #include "scenarios/common/chase.hpp"

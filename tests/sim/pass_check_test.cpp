@@ -2,13 +2,10 @@
 // scenario.
 #include "measure/sampler.hpp"
 
-#include <algorithm>
 #include <csignal>
 #include <limits>
 #include <set>
-#include <utility>
 
-#include "core/error.hpp"
 #include "core/interrupt.hpp"
 #include "kernels/dynpar/device_sort.hpp"
 #include "measure/statistics.hpp"

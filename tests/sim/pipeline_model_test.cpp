@@ -3,9 +3,6 @@
 #include "model/pipeline.hpp"
 
 #include <array>
-#include <functional>
-#include <string>
-#include <vector>
 
 #include "kernels/delay.hpp"
 #include "sim/sim_fixture.hpp"

@@ -2,15 +2,10 @@
 // noticed.
 #include "scenarios/overlap/pipelines.hpp"
 
-#include <algorithm>
 #include <array>
 #include <map>
-#include <string>
-#include <vector>
 
 #include "cli/command.hpp"
-#include "core/error.hpp"
-#include "core/units.hpp"
 #include "scenarios/overlap/stages.hpp"
 #include "sim/sim_fixture.hpp"
 

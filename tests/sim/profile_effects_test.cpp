@@ -1,11 +1,8 @@
 // Effects of the fields of a profile file on simulated results.
-#include <gtest/gtest.h>
 
 #include <cmath>
 #include <csignal>
 #include <map>
-#include <string>
-#include <vector>
 
 #include "device/intercepted.hpp"
 #include "device/sim/profile_file.hpp"

@@ -1,7 +1,5 @@
 // The runner: a failed case does not affect the others.
-#include "run/runner.hpp"
 
-#include "core/error.hpp"
 #include "device/host.hpp"
 #include "run/health.hpp"
 #include "sim/faulty_device.hpp"

@@ -4,9 +4,7 @@
 #include <csignal>
 #include <random>
 
-#include "core/error.hpp"
 #include "core/interrupt.hpp"
-#include "core/units.hpp"
 #include "measure/statistics.hpp"
 #include "sim/sim_fixture.hpp"
 

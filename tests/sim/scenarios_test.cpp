@@ -1,5 +1,4 @@
 // The logic of all scenarios, on the simulated device.
-#include "core/units.hpp"
 #include "paper/writers.hpp"
 #include "sim/faulty_device.hpp"
 #include "sim/sim_fixture.hpp"

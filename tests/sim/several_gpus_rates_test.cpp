@@ -1,11 +1,9 @@
 // Rates of simulated machines with several GPUs: those with two reproduce measurements, those with eight are a thought
 // experiment.
-#include <algorithm>
 #include <array>
 #include <limits>
 #include <numeric>
 
-#include "core/error.hpp"
 #include "kernels/copy.hpp"
 #include "kernels/delay.hpp"
 #include "sim/sim_fixture.hpp"

@@ -1,7 +1,6 @@
 // Simulated machines with several GPUs: copies between GPUs arrive, and are visible only after a wait.
 #include <array>
 
-#include "core/error.hpp"
 #include "kernels/copy.hpp"
 #include "kernels/delay.hpp"
 #include "sim/sim_fixture.hpp"

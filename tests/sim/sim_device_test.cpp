@@ -2,7 +2,6 @@
 #include <array>
 #include <cstring>
 
-#include "core/error.hpp"
 #include "kernels/delay.hpp"
 #include "sim/sim_fixture.hpp"
 

@@ -2,11 +2,6 @@
 // version test whether explain predicts the time of the fixed one.
 #pragma once
 
-#include <functional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "explain/costs.hpp"
 #include "explain/explanation.hpp"
 #include "kernels/delay.hpp"

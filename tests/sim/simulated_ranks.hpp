@@ -1,11 +1,6 @@
 // Simulated ranks: threads with a simulated machine each, a modelled network between them, and synchronised passes.
 #pragma once
 
-#include <functional>
-#include <memory>
-#include <string>
-#include <vector>
-
 #include "ranks/common_clock.hpp"
 #include "ranks/modelled_network.hpp"
 #include "ranks/rank_lockstep.hpp"

@@ -4,7 +4,6 @@
 
 #include <map>
 
-#include "core/error.hpp"
 #include "run/finding_text.hpp"
 #include "scenarios/storage/parts.hpp"
 #include "scenarios/storage/shares.hpp"

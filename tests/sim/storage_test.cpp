@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <fstream>
 
-#include "core/error.hpp"
 #include "device/file.hpp"
 #include "run/tuner.hpp"
 #include "scenarios/storage/parts.hpp"

@@ -1,10 +1,6 @@
 // Scenario together on simulated machines with two and eight GPUs.
-#include <algorithm>
 #include <set>
-#include <string>
-#include <vector>
 
-#include "core/error.hpp"
 #include "scenarios/together/case.hpp"
 #include "sim/faulty_device.hpp"
 #include "sim/sim_fixture.hpp"

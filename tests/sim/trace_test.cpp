@@ -1,12 +1,8 @@
 // Timelines on the simulated device, whose times are exact.
-#include <gtest/gtest.h>
 
-#include <algorithm>
 #include <array>
 #include <map>
-#include <vector>
 
-#include "core/error.hpp"
 #include "measure/tracing.hpp"
 #include "model/occupancy.hpp"
 #include "sim/sim_fixture.hpp"

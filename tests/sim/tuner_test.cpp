@@ -2,15 +2,12 @@
 // its axes.
 #include "run/tuner.hpp"
 
-#include <algorithm>
 #include <array>
-#include <cmath>
 #include <csignal>
 #include <set>
 
 #include "app/commands.hpp"
 #include "cli/command.hpp"
-#include "core/error.hpp"
 #include "core/interrupt.hpp"
 #include "sim/faulty_device.hpp"
 #include "sim/sim_fixture.hpp"

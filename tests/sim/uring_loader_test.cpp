@@ -1,10 +1,7 @@
 // The way `uring` of scenario storage with files and io_uring of this system, into the memory of a simulated GPU.
 #include <cerrno>
-#include <string_view>
 
-#include "core/error.hpp"
 #include "device/real_files.hpp"
-#include "measure/pattern.hpp"
 #include "scenarios/storage/loader.hpp"
 #include "sim/sim_fixture.hpp"
 #include "support/files.hpp"

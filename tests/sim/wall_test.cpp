@@ -1,8 +1,5 @@
 // Time to result on the simulated device: host time from the first call to the finished result, when the GPU begins,
 // and `tune --objective wall`.
-#include <algorithm>
-#include <string>
-#include <vector>
 
 #include "kernels/delay.hpp"
 #include "run/tuner.hpp"

@@ -1,12 +1,9 @@
 // The watchdog: it notices a device that does not answer, but not a slow device or a slow host.
 #include "run/watchdog.hpp"
 
-#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <future>
-#include <optional>
-#include <string>
 #include <thread>
 
 #include "core/interrupt.hpp"

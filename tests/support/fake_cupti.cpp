@@ -10,14 +10,12 @@
 // FAKE_CUPTI_MIG      the GPU is a MIG instance
 // FAKE_CUPTI_LOG      a file that gets a line per call: name of the function, process, numbers
 #include <cupti.h>
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <array>
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <deque>

@@ -9,7 +9,6 @@
 #include <map>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "explain/costs.hpp"
 #include "recording/recording_writer.hpp"

@@ -1,8 +1,4 @@
 // JUnit XML and OpenMetrics text of check. tests/report/test_monitoring.py validates both with external parsers.
-#include <gtest/gtest.h>
-
-#include <string>
-#include <vector>
 
 #include "report/check/check_report.hpp"
 #include "unit/support.hpp"

@@ -2,15 +2,9 @@
 #include "check/check.hpp"
 #include "check/command.hpp"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <array>
 #include <cstdint>
 #include <nlohmann/json.hpp>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "app/session.hpp"
 #include "core/error.hpp"

@@ -1,14 +1,10 @@
 // Parsing of command lines: mostly with two small scenarios whose axes are declared here, sometimes with the real ones.
 #include "cli/command.hpp"
 
-#include <gtest/gtest.h>
-
 #include <array>
 #include <map>
 #include <optional>
 #include <stdexcept>
-#include <string>
-#include <vector>
 
 #include "cli/plan.hpp"
 #include "cli/values.hpp"

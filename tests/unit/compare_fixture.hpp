@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <random>
-#include <string>
-#include <vector>
 
 #include "compare/compare.hpp"
 #include "core/error.hpp"

@@ -1,11 +1,7 @@
 // Comparisons as text: terminal tables, Markdown for pull requests, JSON.
-#include <gtest/gtest.h>
 
-#include <sstream>
-#include <string>
-
-#include "paper/writers.hpp"
 #include "report/compare/compare_report.hpp"
+#include "paper/writers.hpp"
 #include "support/golden.hpp"
 #include "unit/support.hpp"
 #include "words/compare.hpp"

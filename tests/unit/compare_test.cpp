@@ -1,11 +1,8 @@
 // Verdicts of compare for each case, and their error rates.
-#include "compare/compare.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <gtest/gtest.h>
 
-#include "core/error.hpp"
 #include "unit/compare_fixture.hpp"
 #include "unit/support.hpp"
 

@@ -2,12 +2,8 @@
 // promised rate of false alarms.
 #include "check/derive.hpp"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <random>
-#include <string>
-#include <vector>
 
 #include "check/check.hpp"
 #include "core/error.hpp"

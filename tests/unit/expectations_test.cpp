@@ -1,11 +1,7 @@
 // Parsing of files of expectations, and their error messages.
 #include "check/expectations.hpp"
 
-#include <gtest/gtest.h>
-
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "core/error.hpp"
 #include "unit/support.hpp"

@@ -2,8 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
-#include <cstdint>
-#include <vector>
 
 #include "explain/program.hpp"
 #include "explain/replay.hpp"

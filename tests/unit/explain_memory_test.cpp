@@ -1,8 +1,6 @@
 // Tests of findings about memory and files of the host, which the counters of a recording show (recording::Usage).
 #include <gtest/gtest.h>
 
-#include <string_view>
-
 #include "core/units.hpp"
 #include "unit/explain_fixture.hpp"
 

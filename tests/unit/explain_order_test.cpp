@@ -1,15 +1,11 @@
 // Dependencies between operations of a recorded program, and kernels that run at the same time.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <vector>
-
 #include "core/units.hpp"
 #include "explain/candidates.hpp"
 #include "explain/gains.hpp"
 #include "explain/program.hpp"
 #include "explain/replay.hpp"
-#include "support/synthetic_recording.hpp"
 #include "unit/explain_fixture.hpp"
 
 namespace xferbench::explain {

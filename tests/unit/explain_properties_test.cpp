@@ -1,16 +1,11 @@
 // Claims that `explain` must never make. Each program here once led to a wrong one.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <string>
-#include <vector>
-
 #include "core/units.hpp"
 #include "explain/candidates.hpp"
 #include "explain/gains.hpp"
 #include "explain/program.hpp"
 #include "explain/replay.hpp"
-#include "support/synthetic_recording.hpp"
 #include "unit/explain_fixture.hpp"
 #include "words/explain_text.hpp"
 

@@ -4,10 +4,8 @@
 #include <array>
 #include <cmath>
 #include <random>
-#include <vector>
 
 #include "core/units.hpp"
-#include "support/synthetic_recording.hpp"
 #include "unit/explain_fixture.hpp"
 
 namespace xferbench::explain {

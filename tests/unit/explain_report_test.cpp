@@ -1,12 +1,9 @@
 // Explanations as tables, Markdown and JSON.
 #include "report/explain/explain_report.hpp"
 
-#include <gtest/gtest.h>
-
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <regex>
-#include <sstream>
 
 #include "core/error.hpp"
 #include "core/printable.hpp"

@@ -1,12 +1,10 @@
 // explain(): findings and predicted times of programs with one known fault each.
-#include "explain/explain.hpp"
 
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
 #include "core/units.hpp"
 #include "explain/candidates.hpp"
-#include "support/synthetic_recording.hpp"
 #include "unit/explain_fixture.hpp"
 
 namespace xferbench::explain {

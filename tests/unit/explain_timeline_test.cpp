@@ -1,8 +1,6 @@
 // Recordings as timelines: Chrome trace files, and the chart at the top of an explanation.
 #include "explain/timeline.hpp"
 
-#include <gtest/gtest.h>
-
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>

@@ -2,8 +2,6 @@
 // processes for each other.
 #include <gtest/gtest.h>
 
-#include <string_view>
-
 #include "core/units.hpp"
 #include "unit/explain_fixture.hpp"
 

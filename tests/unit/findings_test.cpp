@@ -2,17 +2,12 @@
 #include "run/findings.hpp"
 
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <functional>
 #include <initializer_list>
-#include <sstream>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "core/units.hpp"
 #include "support/golden.hpp"

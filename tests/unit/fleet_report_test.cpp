@@ -1,10 +1,8 @@
 // Reports of a fleet: tables, Markdown and CSV.
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
 #include <map>
-#include <string>
 
 #include "paper/writers.hpp"
 #include "report/run/run_report.hpp"

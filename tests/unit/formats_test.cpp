@@ -1,13 +1,8 @@
 // Results in formats of other programs: Bencher, github-action-benchmark, nvbandwidth.
 #include "report/formats/formats.hpp"
 
-#include <gtest/gtest.h>
-
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "core/units.hpp"
 #include "scenarios/scenarios.hpp"

@@ -1,8 +1,6 @@
 // The comparison with golden files can fail: otherwise every golden test would pass.
 #include "support/golden.hpp"
 
-#include <gtest/gtest.h>
-
 #include "unit/support.hpp"
 
 namespace xferbench::test {

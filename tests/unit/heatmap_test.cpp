@@ -1,13 +1,8 @@
 // Heat maps of a run on terminals and pages. Golden files are in golden/heatmap/.
 #include "words/heat_maps.hpp"
 
-#include <gtest/gtest.h>
-
 #include <array>
 #include <regex>
-#include <sstream>
-#include <string>
-#include <vector>
 
 #include "paper/writers.hpp"
 #include "support/golden.hpp"

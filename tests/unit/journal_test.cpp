@@ -1,7 +1,6 @@
 // The journal of a long run: bytes written, no loss however the run ends, and journals of other runs.
 #include "results/journal.hpp"
 
-#include <gtest/gtest.h>
 #include <sys/inotify.h>
 #include <unistd.h>
 
@@ -13,8 +12,6 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
-#include <iterator>
-#include <string>
 #include <thread>
 
 #include "app/abort_run.hpp"

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <gtest/gtest.h>
 
 #include "compare/spreads.hpp"
 #include "unit/compare_fixture.hpp"

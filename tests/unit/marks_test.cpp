@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <map>
-#include <string>
 
 #include "check/check.hpp"
 #include "compare/compare.hpp"

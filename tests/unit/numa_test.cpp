@@ -2,14 +2,11 @@
 // so the tests call it in new threads.
 #include "device/host.hpp"
 
-#include <gtest/gtest.h>
 #include <sched.h>
 
 #include <functional>
 #include <optional>
-#include <string>
 #include <thread>
-#include <vector>
 
 #include "core/error.hpp"
 #include "unit/support.hpp"

@@ -1,14 +1,11 @@
 // Output files: an unwritable path is refused before the run, and a file is never half written.
 #include "results/output_file.hpp"
 
-#include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
-#include <iterator>
-#include <string>
 
 #include "core/error.hpp"
 #include "support/file_size_limit.hpp"

@@ -1,14 +1,9 @@
 // Cases of scenario overlap and the model's prediction for them.
 #include "scenarios/overlap/case.hpp"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <sstream>
-#include <string>
-#include <vector>
 
 #include "parsing.hpp"
 #include "unit/support.hpp"

@@ -1,11 +1,7 @@
 // Findings of scenario overlap, on made-up results.
 #include "scenarios/overlap/case.hpp"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
-#include <string>
-#include <vector>
 
 #include "parsing.hpp"
 #include "unit/report_fixture.hpp"

@@ -12,7 +12,6 @@
 #include <cerrno>
 #include <csignal>
 #include <filesystem>
-#include <functional>
 #include <thread>
 #include <vector>
 

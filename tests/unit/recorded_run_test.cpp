@@ -1,8 +1,6 @@
 // run.json of a recording: round trip, and messages about a damaged file.
 #include "results/recorded_run.hpp"
 
-#include <gtest/gtest.h>
-
 #include <nlohmann/json.hpp>
 
 #include "core/error.hpp"

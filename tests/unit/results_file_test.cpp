@@ -1,5 +1,4 @@
 // The results file: round trip, schema and layout, and refusal of damaged files.
-#include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
@@ -8,7 +7,6 @@
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <string>
 
 #include "core/error.hpp"
 #include "results/json.hpp"
@@ -256,13 +254,11 @@ RC_GTEST_PROP(ResultsFile, SaysAllOfAnyReport, ()) {
   RC_ASSERT(parse_report(to_json(report), "a") == report);
 }
 
-RC_GTEST_PROP(ResultsFile, SaysAllOfAResultAndOfARankFromProcessToProcess, ()) {
+RC_GTEST_PROP(ResultsFile, SaysAllOfAResultFromProcessToProcess, ()) {
   Result result = any::result(0);
   result.in_fleet = any::maybe(any::in_fleet);
   for (Measurement& m : result.measurements) m.auxiliary = any::boolean();
   RC_ASSERT(parse_result(to_json(result), "a") == result);
-  const RankPlace rank{3, 1, 1, any::word(), any::environment(), any::known()};
-  RC_ASSERT(parse_rank(to_json(rank), "a") == rank);
 }
 
 RC_GTEST_PROP(ResultsFile, HasNoTextThatATerminalWouldObey, ()) {

@@ -1,5 +1,4 @@
 // OpenMetrics text of a run: one sample per headline.
-#include <gtest/gtest.h>
 
 #include "report/run/run_report.hpp"
 #include "unit/report_fixture.hpp"

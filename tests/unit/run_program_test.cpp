@@ -1,8 +1,6 @@
 // Running another program: its arguments and environment, its exit code or signal.
 #include "app/explain/run_program.hpp"
 
-#include <gtest/gtest.h>
-
 #include <csignal>
 #include <filesystem>
 

@@ -1,15 +1,10 @@
 // A run as terminal tables, Markdown and CSV: each report is compared with golden/run/.
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <limits>
 #include <regex>
 #include <set>
-#include <sstream>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "paper/writers.hpp"
 #include "report/run/run_report.hpp"

@@ -1,13 +1,8 @@
 // Axes of all scenarios as command-line flags: consistency of their declarations.
-#include <gtest/gtest.h>
 
 #include <algorithm>
-#include <iterator>
 #include <map>
-#include <sstream>
-#include <string>
 #include <variant>
-#include <vector>
 
 #include "cli/command.hpp"
 #include "cli/plan.hpp"

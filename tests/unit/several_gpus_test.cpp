@@ -1,12 +1,7 @@
 // Reports of several GPUs: matrices from GPU to GPU, findings about pairs, numbers per GPU.
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
 #include <array>
-#include <sstream>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "paper/writers.hpp"
 #include "support/golden.hpp"

@@ -1,11 +1,7 @@
 // Findings of scenario smem, on made-up results.
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <functional>
-#include <string>
-#include <vector>
 
 #include "parsing.hpp"
 #include "scenarios/smem/case.hpp"

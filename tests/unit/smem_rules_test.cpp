@@ -1,11 +1,7 @@
 // Rules for tile kernels (scenario smem), each with its message, and cases as kernel shapes. No GPU is needed.
 #include "scenarios/smem/rules.hpp"
 
-#include <gtest/gtest.h>
-
 #include <functional>
-#include <string>
-#include <vector>
 
 #include "core/error.hpp"
 #include "core/units.hpp"

@@ -1,12 +1,8 @@
 // Tile kernels: their closed form, host reference and result check, against each other and against explicit arithmetic.
 #include "kernels/smem/smem.hpp"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <cstring>
-#include <string>
-#include <vector>
 
 #include "core/error.hpp"
 #include "measure/pattern.hpp"

@@ -1,8 +1,4 @@
 // Tally, which sums up a soak, on made-up turns (one load on one GPU each).
-#include <gtest/gtest.h>
-
-#include <string>
-#include <vector>
 
 #include "paper/writers.hpp"
 #include "report/soak/soak_report.hpp"

@@ -1,16 +1,10 @@
 // Timelines as Chrome trace files and as charts.
 #include "report/trace/timeline.hpp"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <sstream>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "core/error.hpp"
 #include "paper/writers.hpp"

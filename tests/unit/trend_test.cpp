@@ -6,7 +6,6 @@
 
 #include <cmath>
 #include <functional>
-#include <random>
 
 #include "compare/processes.hpp"
 #include "paper/writers.hpp"

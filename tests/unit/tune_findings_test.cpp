@@ -1,12 +1,8 @@
 // Findings of tune: the winner, ties, failures, and times that are not confirmed.
 #include "run/tune_findings.hpp"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "support/golden.hpp"
 #include "unit/support.hpp"

@@ -1,13 +1,9 @@
 // The grammar of flag values: what every text means for an axis, and the message for an invalid one.
 #include "cli/values.hpp"
 
-#include <gtest/gtest.h>
-
 #include <cstdint>
 #include <map>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "core/error.hpp"
 #include "core/printable.hpp"

@@ -13,9 +13,10 @@
 #include <ctime>
 #include <system_error>
 
+#include "core/clock.hpp"
 #include "core/descriptor.hpp"
 #include "core/error.hpp"
-#include "recording/clock.hpp"
+#include "core/non_copyable.hpp"
 
 namespace xferbench::app {
 
@@ -91,11 +92,9 @@ WaitResult wait_for(pid_t child, const sigset_t& signals) {
 }
 
 /// RAII guard that blocks the given signals, so that no handler runs and sigtimedwait() receives them.
-class BlockedSignals {
+class BlockedSignals : NonCopyable {
  public:
   explicit BlockedSignals(const sigset_t& signals) { sigprocmask(SIG_BLOCK, &signals, &before_); }
-  BlockedSignals(const BlockedSignals&) = delete;
-  BlockedSignals& operator=(const BlockedSignals&) = delete;
   ~BlockedSignals() { sigprocmask(SIG_SETMASK, &before_, nullptr); }
   [[nodiscard]] const sigset_t& before() const { return before_; }
 

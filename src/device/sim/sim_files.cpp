@@ -80,7 +80,7 @@ using Disk = SimFiles::Disk;
 constexpr std::uint64_t kCachePage = 4096;
 
 /// A file on the simulated disk, with its pages in the page cache.
-class Stored {
+class Stored : NonCopyable {
  public:
   Stored(Disk& disk, std::string its_name, std::uint64_t size)
       : name(std::move(its_name)),
@@ -90,8 +90,6 @@ class Stored {
         dirty_(cached_.size()),
         arrivals_(cached_.size()) {}
   ~Stored() { disk_.data.memory.free(bytes.data); }
-  Stored(const Stored&) = delete;
-  Stored& operator=(const Stored&) = delete;
 
   /// Sets all pages of a range and returns the bytes of those that were not set before.
   static std::uint64_t set(std::vector<bool>& pages, std::uint64_t offset, std::uint64_t count) {

@@ -3,9 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
-#include <map>
 #include <utility>
-#include <vector>
 
 #include "core/lists.hpp"
 #include "core/units.hpp"

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 #include "core/lists.hpp"
@@ -446,13 +445,10 @@ std::vector<Candidate> slow_copies(const AnalysisInput& e) {
 // --- Blocking calls -------------------------------------------------------------------------------------------------
 
 std::vector<Candidate> blocking_copies(const AnalysisInput& e) {
-  std::vector<Index> operations;
-  for (Index i = 0; i < e.program.operations.size(); ++i) {
-    const Operation& o = e.program.operations[i];
-    const bool blocks = o.copy == CopyKind::h2d && o.host == Memory::pinned && o.call != kNone &&
-                        !e.program.calls[o.call].asynchronous && !e.program.calls[o.call].waits_for.empty();
-    if (blocks) operations.push_back(i);
-  }
+  const auto operations = places_where<Index>(e.program.operations, [&calls = e.program.calls](const Operation& o) {
+    return o.copy == CopyKind::h2d && o.host == Memory::pinned && o.call != kNone && !calls[o.call].asynchronous &&
+           !calls[o.call].waits_for.empty();
+  });
   if (operations.empty()) return {};
   Candidate candidate = of_copies(e, FindingKind::blocking_copy, operations);
   candidate.finding.at_most = false;

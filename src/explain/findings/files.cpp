@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <map>
-#include <string>
 
 #include "core/lists.hpp"
 #include "core/units.hpp"

@@ -2,9 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <set>
-#include <span>
 
 #include "core/lists.hpp"
 #include "core/units.hpp"
@@ -138,12 +136,9 @@ std::vector<Index> setup_calls(const AnalysisInput& e) {
     begin = e.program.operations.front().begin;
     end = std::ranges::max(e.program.operations, {}, &Operation::end).end;
   }
-  std::vector<Index> found;
-  for (Index c = 0; c < e.program.calls.size(); ++c) {
-    const HostCall& call = e.program.calls[c];
-    if (is_setup_call(call) && call.begin >= begin && call.begin < end) found.push_back(c);
-  }
-  return found;
+  return places_where<Index>(e.program.calls, [begin, end](const HostCall& call) {
+    return is_setup_call(call) && call.begin >= begin && call.begin < end;
+  });
 }
 
 /// Removes from `calls` those that every program needs once: the longest call of each function, and code loading.

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <map>
 
 #include "core/lists.hpp"
 #include "core/units.hpp"

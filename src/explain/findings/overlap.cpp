@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
-#include <map>
 #include <unordered_map>
 #include <utility>
 

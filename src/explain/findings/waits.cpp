@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <deque>
-#include <map>
 
 #include "core/units.hpp"
 #include "explain/candidates.hpp"

@@ -1,9 +1,6 @@
 // Writes calibrated profiles and validations as JSON. Pure functions of records.
 #pragma once
 
-#include <string>
-#include <string_view>
-
 #include "results/calibration.hpp"
 #include "validate/validation.hpp"
 

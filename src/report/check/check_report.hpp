@@ -2,9 +2,6 @@
 // that were checked against the same expectations; and writes expectations.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "check/expectations.hpp"
 #include "report/annotations.hpp"
 #include "words/check.hpp"

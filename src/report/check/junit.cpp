@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <string_view>
 
 #include "core/lists.hpp"
 #include "core/printable.hpp"

@@ -1,8 +1,5 @@
 #include <algorithm>
 #include <iterator>
-#include <map>
-#include <string_view>
-#include <utility>
 
 #include "core/lists.hpp"
 #include "core/printable.hpp"

@@ -1,9 +1,6 @@
 // Writes comparisons for CI servers and other programs. Pure functions from records to text.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "compare/compare.hpp"
 #include "report/annotations.hpp"
 

@@ -7,10 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <set>
-#include <utility>
-#include <vector>
 
 #include "core/lists.hpp"
 #include "words/trust.hpp"

@@ -2,9 +2,6 @@
 // packaging/formats.md describes each format.
 #pragma once
 
-#include <cstddef>
-#include <string>
-
 #include "results/report_format.hpp"
 #include "results/result.hpp"
 #include "results/scenario_descriptor.hpp"

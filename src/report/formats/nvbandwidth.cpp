@@ -6,12 +6,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <set>
-#include <utility>
-#include <vector>
 
 #include "core/lists.hpp"
 #include "report/formats/formats.hpp"

@@ -6,9 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <optional>
-#include <string_view>
-#include <vector>
 
 #include "core/lists.hpp"
 #include "core/printable.hpp"

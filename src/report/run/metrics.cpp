@@ -2,7 +2,6 @@
 #include <array>
 #include <iterator>
 #include <set>
-#include <string_view>
 
 #include "core/units.hpp"
 #include "report/openmetrics/openmetrics.hpp"

@@ -2,8 +2,6 @@
 // and metrics of each scenario.
 #pragma once
 
-#include <string>
-
 #include "results/result.hpp"
 #include "results/scenario_descriptor.hpp"
 #include "results/sink.hpp"

@@ -2,9 +2,6 @@
 // records.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "paper/style.hpp"
 #include "report/openmetrics/openmetrics.hpp"
 #include "results/soak.hpp"

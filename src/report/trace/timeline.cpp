@@ -9,8 +9,6 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <string_view>
-#include <utility>
 
 #include "core/lists.hpp"
 #include "core/units.hpp"

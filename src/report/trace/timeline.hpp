@@ -1,10 +1,6 @@
 // Writes timelines: as a file for trace viewers, and as charts on a terminal. Pure functions from records to text.
 #pragma once
 
-#include <cstddef>
-#include <string>
-#include <vector>
-
 #include "paper/style.hpp"
 #include "results/result.hpp"
 

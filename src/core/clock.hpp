@@ -1,4 +1,4 @@
-// The system's clocks, for times that are compared with those of other processes.
+// The system's clocks: for times that are compared with those of other processes, and for CPU times.
 #pragma once
 
 #include <cstdint>
@@ -12,5 +12,6 @@ inline std::uint64_t nanoseconds_of(clockid_t clock) noexcept {
   clock_gettime(clock, &time);
   return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(time.tv_nsec);
 }
+inline double seconds_of(clockid_t clock) noexcept { return 1e-9 * static_cast<double>(nanoseconds_of(clock)); }
 
 }  // namespace xferbench
