@@ -339,7 +339,8 @@ MemoryFromNode::~MemoryFromNode() {
 std::optional<std::uint64_t> available_bound_memory() {
   if (numa_available() < 0) return std::nullopt;
   const NodeMask bound = bound_nodes();
-  if (!bound) return std::nullopt;
+  // Some virtual machines report only a part of their memory as that of their only node.
+  if (!bound || all_nodes().size() == 1) return std::nullopt;
   std::uint64_t bytes = 0;
   for (const int node : all_nodes()) {
     if (numa_bitmask_isbitset(bound.get(), static_cast<unsigned>(node)) != 0) bytes += available_on(node);

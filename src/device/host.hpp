@@ -74,7 +74,7 @@ class OnNode : NonCopyable {
 };
 
 /// Returns the bytes available without swapping on the nodes that the calling thread's memory is bound to; nothing if
-/// that memory is not bound to nodes, or if the system does not report the bytes.
+/// that memory is not bound to nodes, if there is only one node, or if the system does not report the bytes.
 std::optional<std::uint64_t> available_bound_memory();
 
 /// The huge pages that the system has reserved (hugetlb).
