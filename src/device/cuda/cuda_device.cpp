@@ -76,11 +76,8 @@ class CudaDevice final : public Device {
     return allocate(gpu_, bytes, kind, accessing_);
   }
   [[nodiscard]] HostBuffer allocate_host(std::size_t bytes, HostMemory kind, Prefault faults) override {
-    std::set<int> all{gpu_.number()};
-    for (const Device* device : machine().devices()) {
-      // A device that is opened later is null, while this one already needs memory to look at its link.
-      if (device != nullptr) all.insert(static_cast<const CudaDevice*>(device)->gpu_.number());
-    }
+    std::set<int> all{gpu_.number()};  // while devices are being opened, the machine has none yet
+    for (const Device* device : machine().devices()) all.insert(static_cast<const CudaDevice*>(device)->gpu_.number());
     return allocate_on_host(gpu_, bytes, kind, faults, all);
   }
   [[nodiscard]] Registration register_host(const HostView& memory) override { return pin(gpu_, memory); }

@@ -126,8 +126,8 @@ class CudaMachine final : public Machine {
   std::vector<OpenedGpu> gpus_;
   RealHost host_;
   CudaTracer tracer_;
+  std::vector<Device*> devices_;  // before owned_, because devices allocate memory while they are opened
   std::vector<std::unique_ptr<Device>> owned_;
-  std::vector<Device*> devices_;
   std::optional<OnNode> placed_;
 };
 
