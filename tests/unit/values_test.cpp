@@ -123,6 +123,7 @@ TEST(Sizes, AreBytesOrInUnits) {
       {"256MiB", 268435456},
       {"1G", 1073741824},
       {"1GiB", 1073741824},
+      {"1 GiB", 1073741824},
       {"1T", 1099511627776},
       {"1TiB", 1099511627776},
       {"4KB", 4000},
@@ -159,8 +160,9 @@ TEST(Sizes, ThatAreNoneAreRefusedWithTheReason) {
   EXPECT_EQ(values<std::uint64_t>(kSize, "1B,5G").size(), 2U);
   expect_refused(kSize, {"0", "0K", "0.0G", "-1", "-4K"}, "is not a positive size");
   expect_refused(kSize, {"K", "abc", "inf", "nan", "-", "+4K", " 4K"}, "is not a size");
-  const Texts unknown{"4Q", "4KBs", "4Ki", "4 K", "1e3", "0x10", "4P"};
+  const Texts unknown{"4Q", "4KBs", "4Ki", "4  K", "1e3", "0x10", "4P"};
   expect_refused(kSize, unknown, "unknown unit");
+  expect_refused(kSize, {"1K..1G"}, "write a range as 1K:1G");
   expect_refused(kSize, unknown, "KB, MB, GB, TB for powers of 1000");
   expect_refused(kSize, {"16777216T", "9300000000000000000", "99999999999999999999999999", "18446744073709551616"},
                  "too large");
