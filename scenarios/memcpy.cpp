@@ -1,6 +1,7 @@
 // memcpy: single copies, in one direction or both at once, with all kinds of host memory, by copy engines or kernels:
 // the bandwidth of the link without a pipeline.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -306,7 +307,10 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
     for (const Result* r : results) r->needed_measurement("copy");
     std::vector<Finding> findings = compare_gpus(works_of_each("gpus", results));
     std::ranges::move(compare_nodes(works_of_each("numa", results)), std::back_inserter(findings));
-    std::ranges::move(fits_and_crossovers(paths(results, "copy"), "host"), std::back_inserter(findings));
+    std::ranges::move(both_ways_at_once(results), std::back_inserter(findings));
+    const std::vector<Path> all_paths = paths(results, "copy");
+    std::ranges::move(fits_and_crossovers(all_paths, "host"), std::back_inserter(findings));
+    std::ranges::move(sizes_of_near_best(all_paths), std::back_inserter(findings));
     const auto but_host = [](const Result& r) { return r.config.with("host", {}).key(); };
     std::map<std::string, std::vector<const Result*>> alike;
     for (const Result* r : results) alike[but_host(*r)].push_back(r);
@@ -316,6 +320,7 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
       if (auto finding = slow_pinned(*r, alike[but_host(*r)])) findings.push_back(std::move(*finding));
     }
     fold_into_rows(findings, "break-even", 1);
+    for (const char* kind : {"both-ways", "near-best"}) fold_into_rows(findings, kind, 4);
     return findings;
   }
 
@@ -521,6 +526,64 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
         "narrow (xferbench info) or the memory is that of another NUMA node (--numa all)",
         c.dir, format_significant(pinned.value("bandwidth")), format_significant(plain->value("bandwidth")));
     return f;
+  }
+
+  /// Returns how much more both directions at once move than the faster one alone, for each kind of copy of the largest
+  /// size that was measured both ways.
+  static std::vector<Finding> both_ways_at_once(std::span<const Result* const> results) {
+    std::vector<std::string> axes = varying_axes(results);
+    std::erase(axes, "dir");
+    const std::uint64_t size = most_of(results, [](const Result* r) { return memcpy_case(r->config).transfer.bytes; });
+    std::vector<Finding> findings;
+    for (const auto& alike : grouped(results, [](const Result& r) { return r.config.with("dir", {}).key(); })) {
+      const Result* both = nullptr;
+      const Result* one = nullptr;
+      for (const Result* r : with_metric(alike, "bandwidth")) {
+        const MemcpyCase c = memcpy_case(r->config);
+        if (c.transfer.bytes != size || c.inside_gpu()) continue;
+        if (c.both_ways()) both = r;
+        if (!c.both_ways() && (one == nullptr || r->value("bandwidth") > one->value("bandwidth"))) one = r;
+      }
+      if (both == nullptr || one == nullptr) continue;
+      const double times = both->value("bandwidth") / one->value("bandwidth");
+      Finding f{
+          .kind = "both-ways", .labels = labels_of(both->config, axes), .metrics = {{"times_one_way", times, "1"}}};
+      f.text = fmt::format("{}: both directions at once move {} GB/s, {} times one alone ({} GB/s)",
+                           name_of(both->config, axes.empty() ? std::vector<std::string>{"host"} : axes),
+                           format_significant(both->value("bandwidth")), factor_text(times),
+                           format_significant(one->value("bandwidth")));
+      if (both->metric("limit") != nullptr && one->metric("limit") != nullptr) {
+        f.text += fmt::format("; the link allows {}, as requests and acknowledgements travel against the data",
+                              factor_text(both->value("limit") / one->value("limit")));
+      }
+      findings.push_back(std::move(f));
+    }
+    return findings;
+  }
+
+  /// Returns from which size on each path reaches 90 % of its best rate, for paths with at least four sizes.
+  static std::vector<Finding> sizes_of_near_best(std::span<const Path> paths) {
+    constexpr double kNear = 0.9;
+    std::vector<Finding> findings;
+    for (const Path& path : paths) {
+      if (path.points.size() < 4) continue;
+      std::vector<model::TransferPoint> points = path.points;
+      std::ranges::sort(points, {}, &model::TransferPoint::bytes);
+      const auto rate = [](const model::TransferPoint& p) { return p.bytes / p.seconds; };
+      const double best = most_of(points, rate);
+      std::size_t first = points.size();
+      while (first > 0 && rate(points[first - 1]) >= kNear * best) --first;
+      if (first == points.size()) continue;
+      const auto from = static_cast<std::uint64_t>(points[first].bytes);
+      Finding f{.kind = "near-best",
+                .labels = path.labels,
+                .metrics = {{"near_best_from", points[first].bytes, "B"}, {"best_rate", best / 1e9, "GB/s"}}};
+      const auto words = list_of(path.labels, [](const auto& label) { return label.second; });
+      f.text = fmt::format("{}: 90 % of its best rate, {} GB/s, from {} on", fmt::join(words, ", "),
+                           format_significant(best / 1e9), format_size(from));
+      findings.push_back(std::move(f));
+    }
+    return findings;
   }
 
   /// Returns the time to pin and unpin the buffers of all directions, as each direction has a buffer of its own.

@@ -492,10 +492,11 @@ constexpr std::array kFindingFields{
     field<&Finding::kind, kName>(
         "kind",
         "What the finding says. docs/findings.md explains the kinds of today: asymmetry, at-once, best, blocking, "
-        "bottleneck, break-even, choice, classes, crossover, diagnosis, exchange, fastest, fastest-to-result, fit, "
-        "gpus, helpers, launch, memory, multipath, numa, odd-pair, one-gpu, per-child, per-node, serial, shares, "
-        "slow-peer, slow-pinned, sort, stages, suggestion, tensors, threshold, to-result, tune, waiting, winner. Later "
-        "versions may add some: pass over those that you do not know."),
+        "both-ways, bottleneck, break-even, choice, classes, crossover, diagnosis, exchange, fastest, "
+        "fastest-to-result, fit, "
+        "gpus, helpers, launch, memory, multipath, near-best, numa, odd-pair, one-gpu, per-child, "
+        "per-node, serial, shares, slow-peer, slow-pinned, sort, stages, suggestion, tensors, threshold, to-result, "
+        "tune, waiting, winner. Later versions may add some: pass over those that you do not know."),
     field<&Finding::labels, kLabels>("labels",
                                      "Axis values that the finding applies to, and words that its kind defines."),
     field<&Finding::metrics, kMetrics>("metrics", "Numbers of the finding, by name."),

@@ -56,6 +56,16 @@ TEST(Findings, SayFirstThatPinnedMemoryIsSlowerThanPageable) {
   EXPECT_FALSE(contains(o.out, "d2h: pinned memory is slower")) << o.out;
 }
 
+TEST(Memcpy, SaysWhatBothDirectionsGainAndFromWhichSizeOnCopiesAreFast) {
+  const Outcome both = xferbench({"memcpy", "--dir", "h2d,d2h,bidirectional", "--host", "pinned", "--simulate"});
+  EXPECT_TRUE(contains(both.out, "both directions at once move 101.4 GB/s, 1.83 times one alone (55.45 GB/s); the link "))
+      << both.out;
+  const Outcome sizes =
+      xferbench({"memcpy", "--dir", "h2d", "--host", "pinned", "--size", "64K:64M:x4", "--simulate"});
+  EXPECT_TRUE(contains(sizes.out, ": 90 % of its best rate, 55.16 GB/s, from 4 MiB on")) << sizes.out;
+  EXPECT_FALSE(contains(both.out, "90 % of its best")) << "one size has no best";
+}
+
 TEST(SkippedCases, OfOneReasonAreOneLine) {
   const Outcome o = xferbench(many_kinds_of_memory({"--markdown", "/dev/stderr"}));
   EXPECT_EQ(sentences_in(o.out, "12 of 84 cases skipped"), 1U) << o.out;

@@ -9,6 +9,7 @@ import pathlib
 import re
 import struct
 import subprocess
+import sys
 import unittest
 
 import support
@@ -208,6 +209,8 @@ class Numbers(unittest.TestCase):
 
 def pictures():
     path = ROOT / "scripts" / "tutorial-pictures"
+    if str(path.parent) not in sys.path:
+        sys.path.append(str(path.parent))  # the script imports pictures.py beside it
     loader = importlib.machinery.SourceFileLoader("tutorial_pictures", str(path))
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
     loader.exec_module(module)
