@@ -552,7 +552,8 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
                            name_of(both->config, axes.empty() ? std::vector<std::string>{"host"} : axes),
                            format_significant(both->value("bandwidth")), factor_text(times),
                            format_significant(one->value("bandwidth")));
-      if (both->metric("limit") != nullptr && one->metric("limit") != nullptr) {
+      const bool by_link = !is_pageable(memcpy_case(both->config).transfer.memory);
+      if (by_link && both->metric("limit") != nullptr && one->metric("limit") != nullptr) {
         f.text += fmt::format("; the link allows {}, as requests and acknowledgements travel against the data",
                               factor_text(both->value("limit") / one->value("limit")));
       }
