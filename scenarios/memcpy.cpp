@@ -548,14 +548,14 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
       const double times = both->value("bandwidth") / one->value("bandwidth");
       Finding f{
           .kind = "both-ways", .labels = labels_of(both->config, axes), .metrics = {{"times_one_way", times, "1"}}};
-      f.text = fmt::format("{}: both directions at once move {} GB/s, {} times one alone ({} GB/s)",
-                           name_of(both->config, axes.empty() ? std::vector<std::string>{"host"} : axes),
-                           format_significant(both->value("bandwidth")), factor_text(times),
-                           format_significant(one->value("bandwidth")));
+      f.text =
+          fmt::format("{}: both directions at once move {} GB/s, {:.2f} times one alone ({} GB/s)",
+                      name_of(both->config, axes.empty() ? std::vector<std::string>{"host"} : axes),
+                      format_significant(both->value("bandwidth")), times, format_significant(one->value("bandwidth")));
       const bool by_link = !is_pageable(memcpy_case(both->config).transfer.memory);
       if (by_link && both->metric("limit") != nullptr && one->metric("limit") != nullptr) {
-        f.text += fmt::format("; the link allows {}, as requests and acknowledgements travel against the data",
-                              factor_text(both->value("limit") / one->value("limit")));
+        f.text += fmt::format("; the link allows {:.2f}, as requests and acknowledgements travel against the data",
+                              both->value("limit") / one->value("limit"));
       }
       findings.push_back(std::move(f));
     }
