@@ -406,7 +406,8 @@ class Limits(Lives):
         for word in "copy", "call", "synchronization":
             times = [one.begin for one in getattr(recording, word)]
             self.assertTrue(begin <= min(times) and max(times) <= end, word)
-        self.assertTrue(13 <= len(recording.copy) <= 16, len(recording.copy))
+        # A copy every 0.1 s on an idle machine; a busy one has fewer.
+        self.assertTrue(2 <= len(recording.copy) <= 16, len(recording.copy))
         self.assertEqual(len(recording.stream), 2, "what came before and is needed")
         self.assertGreater(len(self.logged("cuptiActivityDisable")), 5)
 
