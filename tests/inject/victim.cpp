@@ -250,13 +250,13 @@ void limit_files(rlim_t bytes) {
 /// Exceeds the file size limit. Without care the library would end the program by SIGXFSZ.
 int fills_the_disk() {
   initialise();
-  limit_files(200'000);
+  limit_files(40'000);
   for (int i = 0; i < 20; ++i) {
-    work(100);
+    work(20);
     sleep_for(50ms);
   }
   sleep_for(kLong);
-  work(100);
+  work(20);
   return 7;
 }
 
