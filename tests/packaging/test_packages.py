@@ -230,6 +230,7 @@ class Debian(InBare):
 
     def has_data(self):
         self.said("xferbench --simulate --suite quick")
+        self.said("apt-get install -qq -y --no-install-recommends python3-jsonschema")  # suggested only
         self.said("xferbench-validate-results run.json")
 
     def has_manual(self):
