@@ -66,6 +66,24 @@ TEST(Memcpy, SaysWhatBothDirectionsGainAndFromWhichSizeOnCopiesAreFast) {
   EXPECT_FALSE(contains(both.out, "90 % of its best")) << "one size has no best";
 }
 
+TEST(CompareSides, RefusesProcessesOfOneRunOnBothSides) {
+  const Outcome o = xferbench({"compare", "b-1.json", "b-2.json", "n-1.json"});
+  expect_refusal(o, 2, "write compare --base b-*.json --new OTHER-*.json");
+  // Two files are two sides, whatever their names are: here only the first cannot be read.
+  EXPECT_FALSE(contains(xferbench({"compare", "b-1.json", "b-2.json"}).err, "processes of one run"));
+}
+
+TEST(Storage, SimulatedNamesTheSizeOfAFileThatItDoesNotOpen) {
+  const TemporaryFolder folder;
+  write_file(folder / "weights.bin", std::string(4096, 'x'));
+  expect_refusal(xferbench({"storage", "--simulate", "--path", folder / "weights.bin"}), 2, "--path . --size 4096B");
+}
+
+TEST(Async, SaysFirstWhichCallsReturnEarly) {
+  const Outcome o = xferbench({"async", "--simulate", "--size", "4K,1M"});
+  EXPECT_LT(o.out.find("returns early at every size"), o.out.find("complete after")) << o.out;
+}
+
 TEST(SkippedCases, OfOneReasonAreOneLine) {
   const Outcome o = xferbench(many_kinds_of_memory({"--markdown", "/dev/stderr"}));
   EXPECT_EQ(sentences_in(o.out, "12 of 84 cases skipped"), 1U) << o.out;

@@ -143,7 +143,7 @@ DeviceBuffer allocate_pooled(const OpenedGpu& gpu, std::size_t bytes, const std:
   void* data = nullptr;
   const cudaError_t status = cudaMallocAsync(&data, bytes, cudaStreamLegacy);
   if (status == cudaErrorNotSupported) {
-    static_cast<void>(cudaGetLastError());  // the error is told here
+    static_cast<void>(cudaGetLastError());  // clears the error, which is reported below
     throw UnavailableError("this GPU or its driver does not support memory pools; choose memory from cudaMalloc");
   }
   check_allocation(status, "cudaMallocAsync", bytes);
